@@ -1,0 +1,13 @@
+"""The native extension; everything else is in pyproject.toml."""
+
+from setuptools import Extension, setup
+
+setup(
+    ext_modules=[
+        Extension(
+            "cryplab._native",
+            sources=["src/cryplab/native/engine.c"],
+            extra_compile_args=["-O2", "-std=c11", "-Wall", "-Wextra"],
+        )
+    ]
+)

@@ -1,0 +1,601 @@
+"""The declaration language: a register block is a class that reads like the manual's page.
+
+    class RngV1(Block):
+        \"\"\"True random number generator, version 1.\"\"\"
+
+        class CR(Reg, at=0x00):
+            \"\"\"control register\"\"\"
+            IE    = rw(3, "interrupt enable")
+            RNGEN = rw(2, "generator enable")
+
+        cr: CR
+
+        @CR.written
+        def start_or_stop(self) -> None: ...
+
+One line per field, from bit 31 down. The same lines are the access rules, the documentation
+(``cryplab regs``) and the trace decoder. A block needs no core: `Block.read` and `Block.write`
+are what the bus calls, and what a test calls.
+
+Access words are the manual's: `r` read only, `w` write only (an action: reads as 0), `rw`,
+`rc_w0` (cleared by writing 0), `rc_w1` (cleared by writing 1), `rs` (set by writing 1, cleared
+by hardware). What is not declared is reserved: it keeps its reset value.
+
+Hooks hang on the register, so a misspelt one fails at import:
+
+* ``@REG.being_read``: before a read; returns the whole word, or None for the stored one.
+* ``@REG.being_written``: takes the raw word, returns the word that the access rules see, or
+  None to ignore the write.
+* ``@REG.written``: after the rules were applied; `w` fields can be read here, then they fall to 0.
+
+Hooks of a register array take the index as their first argument.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Literal, TypeVar, overload
+
+from cryplab.clock import Clock
+from cryplab.errors import DeclarationError
+from cryplab.reports import GuestError, NotModelled, Operation, Reports
+
+__all__ = [
+    "Block", "DmaRequest", "Field", "Line", "Reg", "RegArray",
+    "r", "rc_w0", "rc_w1", "rs", "rw", "w",
+]  # fmt: skip
+
+AccessWord = Literal["r", "w", "rw", "rc_w0", "rc_w1", "rs"]
+WORD = 0xFFFF_FFFF
+
+
+class Field:
+    """A bit or a run of bits of one register; reads and writes as an int on a register's state."""
+
+    __slots__ = ("access", "hi", "lo", "mask", "modelled", "name", "text", "values")
+
+    def __init__(
+        self,
+        access: AccessWord,
+        hi: int,
+        lo: int,
+        text: str,
+        values: dict[int, str] | None,
+        modelled: bool,
+    ) -> None:
+        if not 31 >= hi >= lo >= 0:
+            raise DeclarationError(f"field [{hi}:{lo}]: bits must run from 31 down to 0")
+        self.access, self.hi, self.lo = access, hi, lo
+        self.text, self.values, self.modelled = text, values or {}, modelled
+        self.mask = (1 << (hi - lo + 1)) - 1
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @property
+    def bits(self) -> int:
+        """The field's mask in its register."""
+        return self.mask << self.lo
+
+    @property
+    def span(self) -> str:
+        """`[hi:lo]`, or `[bit]`."""
+        return f"[{self.hi}]" if self.hi == self.lo else f"[{self.hi}:{self.lo}]"
+
+    def of(self, word: int) -> int:
+        """The field's value in a register word."""
+        return (word >> self.lo) & self.mask
+
+    @overload
+    def __get__(self, reg: None, owner: type) -> Field: ...
+    @overload
+    def __get__(self, reg: Reg, owner: type) -> int: ...
+    def __get__(self, reg: Reg | None, owner: type) -> Field | int:
+        if reg is None:
+            return self
+        return (reg.value >> self.lo) & self.mask
+
+    def __set__(self, reg: Reg, value: int) -> None:
+        if value & ~self.mask:
+            raise ValueError(f"{type(reg).__name__}.{self.name}: {value:#x} does not fit {self.span}")
+        reg.value = reg.value & ~(self.mask << self.lo) | (value << self.lo)
+
+
+def _word(access: AccessWord) -> Callable[..., Field]:
+    def declare(
+        hi: int,
+        *rest: int | str,
+        values: dict[int, str] | None = None,
+        modelled: bool = True,
+    ) -> Field:
+        lo, text = (rest[0], rest[1]) if len(rest) == 2 else (hi, rest[0])
+        if not isinstance(lo, int) or not isinstance(text, str):
+            raise DeclarationError(f"{access}({hi}, {rest}): expected (bit, text) or (hi, lo, text)")
+        return Field(access, hi, lo, text, values, modelled)
+
+    declare.__name__ = access
+    declare.__doc__ = f"Declare a field with access `{access}`: ({access})(hi, lo, text) or (bit, text)."
+    return declare
+
+
+r = _word("r")
+w = _word("w")
+rw = _word("rw")
+rc_w0 = _word("rc_w0")
+rc_w1 = _word("rc_w1")
+rs = _word("rs")
+
+_Hook = TypeVar("_Hook", bound=Callable[..., Any])
+
+
+class Reg:
+    """One register (or an array of equal ones): subclass it inside a `Block`.
+
+    Class arguments: `at` byte offset; `reset` reset value; `array` number of copies; `step` bytes
+    between copies; `names` one name per copy (else NAME0, NAME1, ...); `privileged` only documents.
+    """
+
+    offset: ClassVar[int]
+    reset_value: ClassVar[int]
+    count: ClassVar[int]
+    step: ClassVar[int]
+    is_array: ClassVar[bool]
+    names: ClassVar[tuple[str, ...]]
+    fields: ClassVar[tuple[Field, ...]]
+    # masks of the access rules
+    readable: ClassVar[int]
+    plain: ClassVar[int]
+    clear0: ClassVar[int]
+    clear1: ClassVar[int]
+    set1: ClassVar[int]
+    action: ClassVar[int]
+    unmodelled: ClassVar[int]
+
+    __slots__ = ("value",)
+
+    def __init__(self) -> None:
+        self.value: int = self.reset_value
+
+    def __init_subclass__(
+        cls,
+        at: int | None = None,
+        reset: int | None = None,
+        array: int = 0,
+        step: int = 4,
+        names: tuple[str, ...] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init_subclass__(**kwargs)
+        if at is not None:
+            cls.offset, cls.step = at, step
+            cls.is_array, cls.count = bool(array), array or 1
+            if names is None:
+                names = tuple(f"{cls.__name__}{i}" for i in range(array)) if array else (cls.__name__,)
+            if len(names) != cls.count:
+                raise DeclarationError(f"{cls.__name__}: {len(names)} names for {cls.count} registers")
+            cls.names = names
+        elif not hasattr(cls, "offset"):
+            raise DeclarationError(f"{cls.__name__}: a register needs its offset, at=0x..")
+        if reset is not None or not hasattr(cls, "reset_value"):
+            cls.reset_value = reset or 0
+        found: dict[str, Field] = {}
+        for klass in reversed(cls.__mro__):
+            for name, thing in vars(klass).items():
+                if isinstance(thing, Field):
+                    found[name] = thing
+        cls.fields = tuple(sorted(found.values(), key=lambda f: -f.hi))
+        for above, below in zip(cls.fields, cls.fields[1:]):
+            if below.hi >= above.lo:
+                raise DeclarationError(f"{cls.__name__}: {above.name} {above.span} overlaps {below.name} {below.span}")
+
+        def bits(*words: AccessWord) -> int:
+            return sum(f.bits for f in cls.fields if f.access in words)
+
+        cls.readable = WORD & ~bits("w")
+        cls.plain, cls.clear0, cls.clear1 = bits("rw"), bits("rc_w0"), bits("rc_w1")
+        cls.set1, cls.action = bits("rs"), bits("w")
+        cls.unmodelled = sum(f.bits for f in cls.fields if not f.modelled)
+
+    # -- hooks ---------------------------------------------------------------------------------
+    @classmethod
+    def _hook(cls, kind: str, function: _Hook) -> _Hook:
+        marks = getattr(function, "_cryplab_hooks", ())
+        function._cryplab_hooks = (*marks, (cls.__name__, kind))  # type: ignore[attr-defined]
+        return function
+
+    @classmethod
+    def being_read(cls, function: _Hook) -> _Hook:
+        """Mark the method that gives the word read; None means the stored one."""
+        return cls._hook("being_read", function)
+
+    @classmethod
+    def being_written(cls, function: _Hook) -> _Hook:
+        """Mark the method that filters a word before the access rules; None ignores the write."""
+        return cls._hook("being_written", function)
+
+    @classmethod
+    def written(cls, function: _Hook) -> _Hook:
+        """Mark the method called after a write took effect."""
+        return cls._hook("written", function)
+
+    # -- the access rules ----------------------------------------------------------------------
+    def apply(self, value: int) -> None:
+        """Let a word written by software take effect, as the fields' access words say."""
+        old = self.value
+        new = old & ~self.plain | value & self.plain
+        if self.clear0:
+            new &= value | ~self.clear0
+        if self.clear1:
+            new &= ~(value & self.clear1)
+        if self.set1 or self.action:
+            new |= value & (self.set1 | self.action)
+        self.value = new
+
+    def neutral(self, value: int, lanes: int) -> int:
+        """A whole word for a narrow write: other lanes get what changes nothing there."""
+        rest = self.value & self.plain | self.clear0
+        return value & lanes | rest & ~lanes
+
+    @classmethod
+    def decode(cls, word: int) -> dict[str, int]:
+        """Every field that is not 0, from bit 31 down; undeclared bits as `reserved`."""
+        known = {f.name: f.of(word) for f in cls.fields if f.of(word)}
+        rest = word & ~sum(f.bits for f in cls.fields) & WORD
+        if rest & ~cls.reset_value:
+            known["reserved"] = rest
+        return known
+
+    @classmethod
+    def show(cls, word: int) -> str:
+        """The word as a trace prints it: `RNGEN DATATYPE=2`."""
+        parts = []
+        for f in cls.fields:
+            value = f.of(word)
+            if value:
+                named = f.values.get(value)
+                single = f.hi == f.lo
+                parts.append(f.name if single else f"{f.name}={named or format(value, '#x')}")
+        rest = cls.decode(word).get("reserved")
+        if rest:
+            parts.append(f"reserved={rest:#x}")
+        return " ".join(parts)
+
+
+_R = TypeVar("_R", bound=Reg)
+
+
+class RegArray(list[_R], Generic[_R]):
+    """The copies of a register array, by index."""
+
+
+class Line:
+    """One wire out of a block, such as its interrupt request."""
+
+    __slots__ = ("_sinks", "level", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name, self.level = name, False
+        self._sinks: list[Callable[[bool], None]] = []
+
+    def connect(self, sink: Callable[[bool], None]) -> None:
+        """Call `sink(level)` now and at each change."""
+        self._sinks.append(sink)
+        sink(self.level)
+
+    def set(self, level: bool | int) -> None:
+        """Drive the wire."""
+        level = bool(level)
+        if level != self.level:
+            self.level = level
+            for sink in self._sinks:
+                sink(level)
+
+    def pulse(self) -> None:
+        """Up and down again."""
+        self.set(True)
+        self.set(False)
+
+
+class DmaRequest:
+    """A block's DMA request. One request stands until the words it is worth have been moved.
+
+    The block calls `ask(words)`; the controller moves words and calls `moved()` for each and
+    `last()` when its own counter has reached 0. `drop()` takes a request back.
+    """
+
+    __slots__ = ("_served", "_wake", "name", "on_last", "words")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.words = 0
+        self._wake: Callable[[], None] | None = None
+        self._served: Callable[[], None] | None = None
+        self.on_last: Callable[[], None] | None = None
+
+    def connect(self, wake: Callable[[], None]) -> None:
+        """Controller side: `wake()` is called when a request comes up."""
+        self._wake = wake
+
+    def when_served(self, served: Callable[[], None]) -> None:
+        """Block side: `served()` is called when all words of a request were moved."""
+        self._served = served
+
+    def ask(self, words: int) -> None:
+        """Block side: request that `words` words be moved; nothing happens while one stands."""
+        if self.words == 0 and words:
+            self.words = words
+            if self._wake:
+                self._wake()
+
+    def drop(self) -> None:
+        """Block side: no request any more."""
+        self.words = 0
+
+    def moved(self) -> None:
+        """Controller side: one word of the request was moved."""
+        if self.words:
+            self.words -= 1
+            if self.words == 0 and self._served:
+                self._served()
+
+    def last(self) -> None:
+        """Controller side: the transfer has ended (its counter is 0)."""
+        if self.on_last:
+            self.on_last()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a register of a block lies: its class and, for arrays, the index."""
+
+    reg: type[Reg]
+    index: int
+    offset: int
+
+    @property
+    def name(self) -> str:
+        """The register's name, the copy's own for an array."""
+        return self.reg.names[self.index]
+
+
+class Block:
+    """One peripheral version. Subclass it, declare registers, hang hooks on them.
+
+    Args:
+        name: instance name as the chip calls it (`CRYP`); default the class's.
+        clock: virtual time; a block alone gets a clock of its own.
+        reports: where guest errors, operations and the rest go; default a collection of its own.
+    """
+
+    size: ClassVar[int] = 0x400
+    "Bytes of address space."
+    widths: ClassVar[tuple[int, ...]] = (1, 2, 4)
+    "Legal access widths in bytes; others are ignored and reported as guest errors."
+    lines: ClassVar[tuple[str, ...]] = ()
+    "Names of output wires; each is an attribute of class Line."
+    dma: ClassVar[tuple[str, ...]] = ()
+    "Names of DMA requests; each is an attribute of class DmaRequest."
+    saved: ClassVar[tuple[str, ...]] = ()
+    "Attributes beside registers that make up the block's state (snapshot; copied deep)."
+    registers: ClassVar[dict[str, type[Reg]]] = {}
+    places: ClassVar[dict[int, Place]] = {}
+    hooks: ClassVar[dict[tuple[str, str], str]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        registers: dict[str, type[Reg]] = {}
+        hooks: dict[tuple[str, str], str] = {}
+        for klass in reversed(cls.__mro__):
+            for name, thing in vars(klass).items():
+                if isinstance(thing, type) and issubclass(thing, Reg):
+                    registers[name] = thing
+        for klass in reversed(cls.__mro__):
+            for name, thing in vars(klass).items():
+                for reg, kind in getattr(thing, "_cryplab_hooks", ()):
+                    if reg not in registers:
+                        raise DeclarationError(f"{cls.__name__}.{name} hangs on {reg}, which {cls.__name__} has not")
+                    hooks[reg, kind] = name
+        places: dict[int, Place] = {}
+        for reg in registers.values():
+            for index in range(reg.count):
+                offset = reg.offset + index * reg.step
+                if offset in places:
+                    raise DeclarationError(
+                        f"{cls.__name__}: {reg.names[index]} and {places[offset].name} are both at {offset:#05x}"
+                    )
+                if offset >= cls.size:
+                    raise DeclarationError(f"{cls.__name__}: {reg.names[index]} at {offset:#05x} is outside the block")
+                places[offset] = Place(reg, index, offset)
+        cls.registers = dict(sorted(registers.items(), key=lambda item: item[1].offset))
+        cls.places = dict(sorted(places.items()))
+        cls.hooks = hooks
+
+    def __init__(
+        self,
+        name: str | None = None,
+        *,
+        clock: Clock | None = None,
+        reports: Reports | None = None,
+    ) -> None:
+        self.name = name or type(self).__name__
+        self.clock = clock or Clock()
+        self.reports = reports or Reports()
+        self.base = 0
+        self._stored: dict[int, Reg] = {}
+        for reg_name, reg in self.registers.items():
+            copies = [reg() for _ in range(reg.count)]
+            for index, state in enumerate(copies):
+                self._stored[reg.offset + index * reg.step] = state
+            setattr(self, reg_name.lower(), RegArray(copies) if reg.is_array else copies[0])
+        for line in self.lines:
+            setattr(self, line, Line(f"{self.name}.{line}"))
+        for request in self.dma:
+            setattr(self, request, DmaRequest(f"{self.name}.{request}"))
+        self._readers: dict[int, Callable[[], int]] = {o: self._reader(p) for o, p in self.places.items()}
+        self._writers: dict[int, Callable[[int], None]] = {o: self._writer(p) for o, p in self.places.items()}
+        self.on_reset()
+
+    # -- compiled access -----------------------------------------------------------------------
+    def _bound(self, place: Place, kind: str) -> Callable[..., Any] | None:
+        name = self.hooks.get((place.reg.__name__, kind))
+        if name is None:
+            return None
+        method: Callable[..., Any] = getattr(self, name)
+        if not place.reg.is_array:
+            return method
+        index = place.index
+        return lambda *args: method(index, *args)
+
+    def _reader(self, place: Place) -> Callable[[], int]:
+        state, readable = self._stored[place.offset], place.reg.readable
+        hook = self._bound(place, "being_read")
+        label = f"{self.name}.{place.name}"
+        if hook is not None:
+
+            def read_hooked() -> int:
+                word: int | None = hook()
+                return state.value & readable if word is None else word
+
+            return read_hooked
+        if place.reg.fields and all(f.access == "w" for f in place.reg.fields):
+
+            def read_write_only() -> int:
+                self.guest_error(f"{label} read, but it is write only; reads as 0")
+                return 0
+
+            return read_write_only
+        return lambda: state.value & readable
+
+    def _writer(self, place: Place) -> Callable[[int], None]:
+        state, reg = self._stored[place.offset], place.reg
+        before, after = self._bound(place, "being_written"), self._bound(place, "written")
+        label = f"{self.name}.{place.name}"
+        action, unmodelled = reg.action, reg.unmodelled
+        if before is None and after is None and all(f.access == "r" for f in reg.fields):
+
+            def write_read_only(value: int) -> None:
+                self.guest_error(f"{label} written ({value:#010x}), but it is read only; ignored")
+
+            return write_read_only
+
+        def write(value: int) -> None:
+            if before is not None:
+                word: int | None = before(value)
+                if word is None:
+                    return
+                value = word
+            state.apply(value)
+            if unmodelled and value & unmodelled & ~reg.reset_value:
+                self._report_unmodelled(reg, label, value)
+            if after is not None:
+                after()
+            if action:
+                state.value &= ~action
+
+        return write
+
+    def _report_unmodelled(self, reg: type[Reg], label: str, value: int) -> None:
+        for f in reg.fields:
+            if not f.modelled and f.of(value) != f.of(reg.reset_value):
+                self.reports.not_modelled(
+                    NotModelled(self.name, f"{label}.{f.name}", f"set to {f.of(value):#x}: {f.text}")
+                )
+
+    # -- what the bus calls --------------------------------------------------------------------
+    def read(self, offset: int, width: int = 4) -> int:
+        """Software reads `width` bytes at byte `offset`; returns them as a little-endian number."""
+        reader = self._readers.get(offset & ~3)
+        if reader is None:
+            return self.read_reserved(offset, width)
+        if width == 4:
+            return reader()
+        if width not in self.widths:
+            self.guest_error(f"{self.name}+{offset:#05x} read with {8 * width} bits; {self._legal_widths()}")
+            return 0
+        return (reader() >> 8 * (offset & 3)) & ((1 << 8 * width) - 1)
+
+    def write(self, offset: int, value: int, width: int = 4) -> None:
+        """Software writes `width` bytes at byte `offset`."""
+        writer = self._writers.get(offset & ~3)
+        if writer is None:
+            self.write_reserved(offset, value, width)
+        elif width == 4:
+            writer(value)
+        elif width not in self.widths:
+            self.guest_error(
+                f"{self.name}+{offset:#05x} written with {8 * width} bits; {self._legal_widths()}; ignored"
+            )
+        else:
+            shift = 8 * (offset & 3)
+            lanes = ((1 << 8 * width) - 1) << shift
+            writer(self._stored[offset & ~3].neutral(value << shift, lanes))
+
+    def read_reserved(self, offset: int, width: int) -> int:
+        """An offset with no register was read; reads as 0. Reported once per place."""
+        self.guest_error(f"{self.name}+{offset:#05x} read, no register is there; reads as 0")
+        return 0
+
+    def write_reserved(self, offset: int, value: int, width: int) -> None:
+        """An offset with no register was written; ignored and reported."""
+        self.guest_error(f"{self.name}+{offset:#05x} written ({value:#010x}), no register is there; ignored")
+
+    def peek(self, offset: int) -> int:
+        """The stored word, as a debugger would see it without side effects; hooks do not run."""
+        state = self._stored.get(offset & ~3)
+        return 0 if state is None else state.value & state.readable
+
+    def _legal_widths(self) -> str:
+        return "only " + ", ".join(str(8 * n) for n in self.widths) + " bits are legal"
+
+    # -- life ----------------------------------------------------------------------------------
+    def reset(self) -> None:
+        """Back to the reset state, as RCC's reset bit does."""
+        for state in self._stored.values():
+            state.value = state.reset_value
+        self.on_reset()
+
+    def on_reset(self) -> None:
+        """Overridden by blocks with state beside registers; also called once at construction."""
+
+    def finish(self) -> None:
+        """The run has ended: close operations still open. Overridden where there are any."""
+
+    def save(self) -> Any:
+        """State for a snapshot: registers and the attributes named in `saved`."""
+        words = [state.value for state in self._stored.values()]
+        return words, copy.deepcopy([getattr(self, name) for name in self.saved])
+
+    def load(self, state: Any) -> None:
+        """Take back what `save` gave."""
+        words, attributes = state
+        for stored, word in zip(self._stored.values(), words, strict=True):
+            stored.value = word
+        for name, value in zip(self.saved, copy.deepcopy(attributes), strict=True):
+            setattr(self, name, value)
+
+    # -- reports -------------------------------------------------------------------------------
+    def guest_error(self, text: str, rule: str = "") -> None:
+        """The firmware broke a rule of the manual: one sentence; `rule` is an observer rule, O1 to O22."""
+        self.reports.guest_error(GuestError(self.name, text, rule))
+
+    def operation(self, operation: Operation) -> None:
+        """A crypto job has ended."""
+        self.reports.operation(operation)
+
+    # -- documentation and decoding ------------------------------------------------------------
+    @classmethod
+    def place(cls, offset: int) -> Place | None:
+        """The register at a byte offset, if there is one."""
+        return cls.places.get(offset & ~3)
+
+    @classmethod
+    def rows(cls, reg: str | None = None) -> Iterator[tuple[int, str, type[Reg], Field | None]]:
+        """Offset, name, register and field of every line of the register table."""
+        for offset, place in cls.places.items():
+            if reg in (None, place.name, place.reg.__name__):
+                yield offset, place.name, place.reg, None
+                for f in place.reg.fields:
+                    yield offset, place.name, place.reg, f
