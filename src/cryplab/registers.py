@@ -187,7 +187,7 @@ class Reg:
                 if isinstance(thing, Field):
                     found[name] = thing
         cls.fields = tuple(sorted(found.values(), key=lambda f: -f.hi))
-        for above, below in zip(cls.fields, cls.fields[1:]):
+        for above, below in zip(cls.fields, cls.fields[1:], strict=False):
             if below.hi >= above.lo:
                 raise DeclarationError(f"{cls.__name__}: {above.name} {above.span} overlaps {below.name} {below.span}")
 
