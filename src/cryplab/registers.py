@@ -41,6 +41,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar, overload
 from cryplab.clock import Clock
 from cryplab.errors import DeclarationError
 from cryplab.reports import GuestError, NotModelled, Operation, Reports
+from cryplab.wires import DmaRequest, Line
 
 __all__ = [
     "Block", "DmaRequest", "Field", "Line", "Reg", "RegArray",
@@ -271,82 +272,6 @@ class RegArray(list[_R], Generic[_R]):
     """The copies of a register array, by index."""
 
 
-class Line:
-    """One wire out of a block, such as its interrupt request."""
-
-    __slots__ = ("_sinks", "level", "name")
-
-    def __init__(self, name: str) -> None:
-        self.name, self.level = name, False
-        self._sinks: list[Callable[[bool], None]] = []
-
-    def connect(self, sink: Callable[[bool], None]) -> None:
-        """Call `sink(level)` now and at each change."""
-        self._sinks.append(sink)
-        sink(self.level)
-
-    def set(self, level: bool | int) -> None:
-        """Drive the wire."""
-        level = bool(level)
-        if level != self.level:
-            self.level = level
-            for sink in self._sinks:
-                sink(level)
-
-    def pulse(self) -> None:
-        """Up and down again."""
-        self.set(True)
-        self.set(False)
-
-
-class DmaRequest:
-    """A block's DMA request. One request stands until the words it is worth have been moved.
-
-    The block calls `ask(words)`; the controller moves words and calls `moved()` for each and
-    `last()` when its own counter has reached 0. `drop()` takes a request back.
-    """
-
-    __slots__ = ("_served", "_wake", "name", "on_last", "words")
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.words = 0
-        self._wake: Callable[[], None] | None = None
-        self._served: Callable[[], None] | None = None
-        self.on_last: Callable[[], None] | None = None
-
-    def connect(self, wake: Callable[[], None]) -> None:
-        """Controller side: `wake()` is called when a request comes up."""
-        self._wake = wake
-
-    def when_served(self, served: Callable[[], None]) -> None:
-        """Block side: `served()` is called when all words of a request were moved."""
-        self._served = served
-
-    def ask(self, words: int) -> None:
-        """Block side: request that `words` words be moved; nothing happens while one stands."""
-        if self.words == 0 and words:
-            self.words = words
-            if self._wake:
-                self._wake()
-
-    def drop(self) -> None:
-        """Block side: no request any more."""
-        self.words = 0
-
-    def moved(self) -> None:
-        """Controller side: one word of the request was moved."""
-        if self.words:
-            self.words -= 1
-            if self.words == 0 and self._served:
-                self._served()
-
-    def last(self) -> None:
-        """Controller side: the transfer has ended (its counter is 0)."""
-        if self.on_last:
-            self.on_last()
-
-
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a register of a block lies: its class and, for arrays, the index."""
@@ -424,6 +349,8 @@ class Block:
         self.clock = clock or Clock()
         self.reports = reports or Reports()
         self.base = 0
+        self.frequency: Callable[[str], int] = lambda name: 16_000_000
+        "Hertz of a clock of the chip's clock tree by name; set by the machine."
         self._stored: dict[int, Reg] = {}
         for reg_name, reg in self.registers.items():
             copies = [reg() for _ in range(reg.count)]
@@ -532,6 +459,14 @@ class Block:
             shift = 8 * (offset & 3)
             lanes = ((1 << 8 * width) - 1) << shift
             writer(self._stored[offset & ~3].neutral(value << shift, lanes))
+
+    def reader(self, offset: int) -> Callable[[], int]:
+        """The compiled 32-bit read of the register at a byte offset."""
+        return self._readers[offset]
+
+    def writer(self, offset: int) -> Callable[[int], None]:
+        """The compiled 32-bit write of the register at a byte offset."""
+        return self._writers[offset]
 
     def read_reserved(self, offset: int, width: int) -> int:
         """An offset with no register was read; reads as 0. Reported once per place."""
