@@ -86,5 +86,6 @@ class StrictError(CryplabError):
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """`; did you mean 'x'?` when something known is close, else an empty string."""
-    close = difflib.get_close_matches(name.lower(), [k.lower() for k in known], n=1, cutoff=0.5)
-    return f"; did you mean '{close[0]}'?" if close else ""
+    spelt = {k.lower(): k for k in known}
+    close = difflib.get_close_matches(name.lower(), list(spelt), n=1, cutoff=0.5)
+    return f"; did you mean '{spelt[close[0]]}'?" if close else ""

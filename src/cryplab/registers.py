@@ -286,6 +286,11 @@ class Place:
         return self.reg.names[self.index]
 
 
+def _alone_hz(name: str) -> int:
+    """Every clock of a block that stands alone: 16 MHz."""
+    return 16_000_000
+
+
 class Block:
     """One peripheral version. Subclass it, declare registers, hang hooks on them.
 
@@ -494,6 +499,9 @@ class Block:
 
     def on_reset(self) -> None:
         """Overridden by blocks with state beside registers; also called once at construction."""
+
+    def clock_changed(self) -> None:
+        """Some frequency has changed just now. Overridden by blocks that count with a bus or kernel clock."""
 
     def finish(self) -> None:
         """The run has ended: close operations still open. Overridden where there are any."""
