@@ -16,19 +16,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from cryplab.clock import Clock
-from cryplab.errors import BoardError
+from cryplab.errors import BoardError, Unreachable
 from cryplab.registers import Block, Reg
 from cryplab.reports import NotModelled, Reports
 
 __all__ = ["Bus", "Remembered", "Slot", "Unreachable"]
-
-
-class Unreachable(Exception):
-    """A bus master asked for an address that it cannot reach."""
-
-    def __init__(self, address: int, master: str) -> None:
-        super().__init__(f"{master} cannot reach {address:#010x}")
-        self.address = address
 
 
 class Remembered(Block):

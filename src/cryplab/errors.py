@@ -22,7 +22,7 @@ from collections.abc import Iterable
 
 __all__ = [
     "BoardError", "CryplabError", "DeclarationError", "FirmwareError", "GuestCrash", "InputError",
-    "LimitReached", "StrictError", "ToolError", "UsageError", "nearest",
+    "LimitReached", "StrictError", "ToolError", "Unreachable", "UsageError", "nearest",
 ]  # fmt: skip
 
 
@@ -82,6 +82,14 @@ class StrictError(CryplabError):
     """With `strict`: the guest broke a rule, or touched what is not modelled or not mapped."""
 
     exit_code = 1
+
+
+class Unreachable(Exception):
+    """A bus master asked for an address that it cannot reach; a DMA controller makes a transfer error of it."""
+
+    def __init__(self, address: int, master: str) -> None:
+        super().__init__(f"{master} cannot reach {address:#010x}")
+        self.address = address
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
