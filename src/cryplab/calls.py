@@ -1,0 +1,94 @@
+"""Calling a firmware function from Python, by the AAPCS, and stubs that return at once.
+
+Arguments go to r0 to r3, then to the stack; the result is r0. The call runs on a stack of the bench's
+own memory, in thread mode on the main stack, with interrupts as the firmware left them; it ends at
+a trap that the link register points to. Registers are put back afterwards, memory and blocks are not:
+that is what the function did.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cryplab.errors import GuestCrash, LimitReached, UsageError
+
+if TYPE_CHECKING:
+    from cryplab.machine import Machine
+
+__all__ = ["call", "stub"]
+
+SAVED = ("r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "sp", "lr", "pc", "xpsr")
+WORD = 0xFFFF_FFFF
+MOVW_R0, MOVT_R0, BX_LR = 0xF240_0000, 0xF2C0_0000, 0x4770
+
+
+def call(machine: Machine, function: str | int, args: tuple[int | bytes | bytearray, ...], seconds: float) -> int:
+    """See `Machine.call`."""
+    from cryplab.machine import BENCH_BASE, BENCH_SIZE, TRAP
+
+    core = machine.core
+    entry = function if isinstance(function, int) else machine.symbol(function).entry
+    name = machine.where(entry) if isinstance(function, int) else function
+    before = {register: core.read_register(register) for register in SAVED}
+    mark = machine._arena
+    words = [a & WORD if isinstance(a, int) else machine.allocate(bytes(a)) for a in args]
+    sp = (BENCH_BASE + BENCH_SIZE - 4 * max(0, len(words) - 4)) & ~7
+    for index, word in enumerate(words[4:]):
+        machine.write_memory(sp + 4 * index, word.to_bytes(4, "little"))
+    for index, word in enumerate(words[:4]):
+        core.write_register(f"r{index}", word)
+    core.write_register("sp", sp)
+    core.write_register("lr", TRAP | 1)
+    core.write_register("xpsr", before["xpsr"] & 0x1FF | 1 << 24)
+    core.write_register("pc", entry | 1)
+    core.fault = None
+    try:
+        _until_trap(machine, name, TRAP, seconds)
+        return core.read_register("r0")
+    finally:
+        for register, value in before.items():
+            core.write_register(register, value)
+        machine._arena = mark
+
+
+def _until_trap(machine: Machine, name: str, trap: int, seconds: float) -> None:
+    core, clock = machine.core, machine.clock
+    limit = clock.now + clock.cycles_for(seconds)
+    while True:
+        stop = core.run(limit)
+        pc = core.read_register("pc") & ~1
+        if stop.reason in ("breakpoint", "bkpt") and pc == trap:
+            return
+        if stop.reason in ("fault", "lockup"):
+            report = machine.crash_report()
+            raise GuestCrash(f"{name} faulted: {report.splitlines()[0]}", report)
+        if stop.reason == "cycle" and clock.now >= limit:
+            raise LimitReached(f"{name} has not returned after {seconds:g} virtual seconds; it is at {machine.where(pc)}")
+        if stop.reason == "idle":
+            raise LimitReached(f"{name} sleeps at {machine.where(pc)}, with nothing that could wake it")
+        if stop.reason in ("bkpt", "breakpoint"):
+            outcome = machine._at_breakpoint(stop)
+            if outcome is not None:
+                raise GuestCrash(f"{name} ended the firmware: {outcome.text or outcome.reason}", outcome.crash)
+        if stop.reason == "reset":
+            raise GuestCrash(f"{name} reset the chip")
+        if stop.reason == "host" and machine._stop_reason:
+            raise LimitReached(f"{name} was stopped at {machine.where(pc)}")
+
+
+def stub(machine: Machine, text: str) -> None:
+    """Make a function return a value at once: `SYMBOL=VALUE` (value optional, default 0)."""
+    name, _, value = text.partition("=")
+    try:
+        number = int(value or "0", 0) & WORD
+    except ValueError:
+        raise UsageError(f"--stub {text}: '{value}' is no number; expected SYMBOL=VALUE") from None
+    entry = machine.symbol(name).entry & ~1
+    code = b"".join(_move(opcode, half) for opcode, half in ((MOVW_R0, number & 0xFFFF), (MOVT_R0, number >> 16)))
+    machine.write_memory(entry, code + BX_LR.to_bytes(2, "little"))
+
+
+def _move(opcode: int, half: int) -> bytes:
+    """MOVW or MOVT r0, #half: the immediate is spread as imm4, i, imm3, imm8."""
+    word = opcode | half >> 12 << 16 | (half >> 11 & 1) << 26 | (half >> 8 & 7) << 12 | half & 0xFF
+    return (word >> 16).to_bytes(2, "little") + (word & 0xFFFF).to_bytes(2, "little")

@@ -1,0 +1,527 @@
+"""The machine: a board that runs. Chip and bus from data, a core, loaded firmware, and what it tells.
+
+    machine = Machine("ublox-c030-u201")
+    machine.load("firmware.elf")
+    outcome = machine.run(until="done", seconds=10)
+    print(machine.console.text, outcome.reason, machine.clock.seconds())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, Literal
+
+from cryplab import board as boards
+from cryplab.board import Board
+from cryplab.bus import Bus, Remembered, Slot
+from cryplab.chip import At, Flash, Ram
+from cryplab.clock import NEVER, Clock
+from cryplab.consoles import Console, Rtt, Semihosting, SemihostRequest
+from cryplab.cpu.cortex_m import CortexM, Stop
+from cryplab.cpu.private import Private
+from cryplab.errors import FirmwareError, GuestCrash, UsageError
+from cryplab.loader import Image, check_fits, load_all
+from cryplab.registers import Block
+from cryplab.reports import Location, Reports
+from cryplab.symbols import Symbol
+
+__all__ = ["BENCH_BASE", "BENCH_SIZE", "DEFAULT_DATE", "Machine", "Outcome", "Snapshot"]
+
+ClockMode = Literal["fast", "exact"]
+DEFAULT_DATE = datetime(2026, 1, 1, tzinfo=timezone.utc)
+PERIPHERAL_WINDOWS = ((0x4000_0000, 0x1008_0000), (0x5000_0000, 0x0806_1000))
+IO_WINDOWS = ((0x4000_0000, 0x0008_0000), (0x5000_0000, 0x0006_1000))
+PRIVATE_WINDOW = (0xE000_0000, 0x0010_0000)
+BENCH_BASE, BENCH_SIZE = 0x2010_0000, 0x0008_0000
+"Memory of the bench, not of the chip: stack and arguments of `call`; masters reach it."
+RTT_POLL_SECONDS = 0.001
+AFTER_FAULT_SECONDS = 0.05
+"A guest that faulted goes on for so long, so that its own handler can print."
+CALL_STACK_BYTES = 0x1_0000
+TRAP = BENCH_BASE
+"Where a called function returns to."
+BKPT_SEMIHOSTING = 0xAB
+FINISHED_SYMBOL, EXIT_CODE_SYMBOL = "cryplab_stopped", "cryplab_exit_code"
+MAX_RESETS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended.
+
+    `reason`: "finished" (the guest said so), "until" (text seen), "idle" (asleep with nothing to come),
+    "time" (virtual time used up), "stopped" (by the user), "fault", "lockup", "reset".
+    `code`: the guest's exit code when it gave one. `exit_code`: what the command line returns.
+    """
+
+    reason: str
+    code: int | None = None
+    text: str = ""
+    crash: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        """0 done, 1 the guest reported failure, 4 crashed."""
+        if self.reason in ("fault", "lockup", "reset"):
+            return 4
+        return 1 if self.code else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A machine's whole state; `Machine.restore` takes it back as often as wanted."""
+
+    memories: tuple[bytes, ...]
+    blocks: tuple[Any, ...]
+    slots: tuple[tuple[bool, bool], ...]
+    clock: Any
+    core: Any
+    console: Any
+    arena: int
+
+
+class Machine:
+    """A board that runs.
+
+    Args:
+        board: a board's name, the path of a TOML board file, or a `Board`.
+        seed: of the random number generator and every random choice.
+        clock: "fast" (loads classed, flash data stalls learned) or "exact" (followed address by address).
+        strict: the first guest error, unmapped or not modelled access raises StrictError.
+        date: what the guest's clock starts at; default 2026-01-01T00:00:00Z.
+    Raises: BoardError, ToolError (native extension missing).
+    """
+
+    def __init__(
+        self,
+        board: str | Path | Board,
+        *,
+        seed: int = 0,
+        clock: ClockMode = "fast",
+        strict: bool = False,
+        date: datetime | None = None,
+    ) -> None:
+        if clock not in ("fast", "exact"):
+            raise UsageError(f"clock '{clock}': expected fast or exact")
+        self.board = board if isinstance(board, Board) else boards.find(board)
+        self.chip = self.board.chip
+        self.seed, self.date = seed, date or DEFAULT_DATE
+        self.reports = Reports(strict=strict)
+        self.core = CortexM(
+            self.chip.core,
+            interrupts=self.chip.interrupts,
+            priority_bits=self.chip.priority_bits,
+            exact=clock == "exact",
+        )
+        self.clock = Clock(source=self.core.source)
+        self.core.on_deadline = self.clock.run_due
+        self.reports.where = lambda: Location(self.core.pc, self.clock.now)
+        self.bus = Bus(self.clock, self.reports)
+        self.console = Console()
+        self.blocks: dict[str, Block] = {}
+        self.image: Image | None = None
+        self._rams: list[tuple[int, memoryview]] = []
+        self._memories: list[memoryview] = []
+        self._irq_sources: dict[int, dict[str, bool]] = {}
+        self._stop_reason = ""
+        self._arena = 0
+        self._build_memory()
+        self._build_blocks()
+        self._wire()
+        self.rtt = Rtt(self.console)
+        self.semihosting = Semihosting(self.read_memory, self.write_memory, self.console, self.clock.seconds)
+
+    # -- building ------------------------------------------------------------------------------
+    def _build_memory(self) -> None:
+        for memory in self.chip.memory:
+            kind = "flash" if isinstance(memory, Flash) else "ram"
+            view = self.core.map_memory(memory.base, memory.size, kind=kind)
+            self._memories.append(view)
+            if isinstance(memory, Ram):
+                self._rams.append((memory.base, view))
+                self.bus.attach_memory(memory.base, view, dma=memory.dma)
+            else:
+                self.bus.attach_memory(memory.base, view.toreadonly())
+                view[:] = b"\xff" * memory.size
+        self.flash_view = self._memories[0]
+        bench = self.core.map_memory(BENCH_BASE, BENCH_SIZE, kind="ram")
+        self._memories.append(bench)
+        self.bus.attach_memory(BENCH_BASE, bench)
+        bench[0:2] = b"\x00\xbe"  # BKPT: a called function returns here
+        flash = self.chip.flash
+        self.core.map_alias(0, flash.base, flash.size)
+        for base, size in IO_WINDOWS:
+            self.core.map_io(base, size)
+
+    def _build_blocks(self) -> None:
+        for at in self.chip.modelled:
+            block = at.block(at.name, clock=self.clock, reports=self.reports, **at.options)
+            self.blocks[at.name] = block
+            slot = self.bus.attach(at.base, at.size, block, bus=at.bus, clock_bit=at.clock)
+            self.bind(slot)
+        for known in self.chip.not_modelled:
+            remembered = Remembered(known.name, clock=self.clock, reports=self.reports)
+            self.blocks[known.name] = remembered
+            self.bus.attach(known.base, known.size, remembered, bus=known.bus)
+        self.core.on_read, self.core.on_write = self.bus.read, self.bus.write
+        self.private = Private(self.core, clock=self.clock, reports=self.reports)
+        for base, size, block in self.private.slots():
+            self.blocks[block.name] = block
+            self.bind(self.bus.attach(base, size, block))
+        self.private.itm_output = lambda data: self.console.put(data, self.clock.now)
+
+    def bind(self, slot: Slot) -> None:
+        """Let the core reach a block's registers directly."""
+        for address, reader, writer in self.bus.bindings(slot):
+            self.core.bind(address, reader, writer)
+
+    def _wire(self) -> None:
+        for at in self.chip.modelled:
+            for line, number in at.irqs.items():
+                self._wire_interrupt(getattr(self.blocks[at.name], line), number)
+        for wire in self.chip.dma:
+            owner, _, request = wire.request.partition(".")
+            controller: Any = self.blocks[wire.controller]
+            controller.connect(wire.stream, wire.channel, getattr(self.blocks[owner], request))
+        for block in self.blocks.values():
+            self._wire_block(block)
+        rcc: Any = self.blocks["RCC"]
+        rcc.hse_hz, rcc.lse_hz = self.board.hse_hz, self.board.lse_hz
+        rcc.on_gate, rcc.on_reset_bit, rcc.on_clock = self._gate, self._reset_bit, self._clock_changed
+        for at in self.chip.modelled:
+            if at.clock:
+                self._gate(at.clock, rcc.gate_open(at.clock))
+        flash: Any = self.blocks["FLASH"]
+        flash.memory = self.flash_view
+        flash.on_access_control = self.core.set_flash
+        flash.on_changed = lambda base, size: self.core.flush(base, size)
+        self._clock_changed()
+        if self.board.console:
+            uart: Any = self.blocks[self.board.console]
+            uart.transmit = lambda byte: self.console.put(bytes((byte,)), self.clock.now)
+
+    def _wire_interrupt(self, line: Any, number: int) -> None:
+        """Several lines may share one NVIC input: it is high while any of them is."""
+        sources = self._irq_sources.setdefault(number, {})
+
+        def follow(level: bool) -> None:
+            sources[line.name] = level
+            self.core.set_interrupt(number, any(sources.values()))
+
+        line.connect(follow)
+
+    def _wire_block(self, block: Block) -> None:
+        rcc: Any = self.blocks["RCC"]
+        block.frequency = rcc.frequency
+        settings: dict[str, Any] = {"seed": self.seed, "date": self.date, "bus": self.bus}
+        for name, value in settings.items():
+            if hasattr(type(block), name) or name in vars(block):
+                setattr(block, name, value)
+
+    # -- what RCC switches ---------------------------------------------------------------------
+    def _gate(self, path: str, is_open: bool) -> None:
+        for slot in self.bus.slots:
+            if slot.clock_bit == path:
+                slot.open = is_open
+                self._reachable(slot)
+
+    def _reset_bit(self, path: str, active: bool) -> None:
+        for at in self.chip.modelled:
+            if at.reset == path:
+                slot = self.bus.slot_of(at.name)
+                slot.in_reset = active
+                if active:
+                    slot.block.reset()
+                self._reachable(slot)
+
+    def _reachable(self, slot: Slot) -> None:
+        self.core.gate(slot.base, slot.size, open=slot.open and not slot.in_reset)
+
+    def _clock_changed(self) -> None:
+        rcc: Any = self.blocks["RCC"]
+        hclk = rcc.frequency("HCLK")
+        self.clock.set_hz(hclk)
+        for name, bridge in self.bus.bridges.items():
+            bridge.divider = max(1, hclk // max(1, rcc.frequency(f"PCLK{name[-1]}")))
+        for block in self.blocks.values():
+            block.clock_changed()
+
+    # -- firmware ------------------------------------------------------------------------------
+    def load(
+        self,
+        path: str | Path,
+        *,
+        also: Sequence[str | Path] = (),
+        base: int | None = None,
+        vectors: int | None = None,
+    ) -> Image:
+        """Load ELF, Intel HEX or BIN (`base`), and more images; then reset.
+
+        Raises: FirmwareError when a file is unfit or does not fit the chip's memory.
+        """
+        image = load_all([path, *also], base)
+        check_fits(image, self.chip.memory, self.chip.name)
+        for segment in image.segments:
+            self.write_memory(segment.address, segment.data)
+        self.image = image
+        self._vectors = vectors if vectors is not None else image.vectors
+        self.reset()
+        return image
+
+    def reset(self) -> None:
+        """Power-on reset; memories keep their contents."""
+        if self.image is None:
+            raise FirmwareError("no firmware is loaded")
+        for block in self.blocks.values():
+            block.reset()
+        vectors = self._vectors if self._vectors is not None else self.chip.flash.base
+        self.core.reset(vectors)
+        done = self.image.symbols.get(FINISHED_SYMBOL)
+        if done:
+            self.core.breakpoint(done.entry & ~1)
+        self.core.breakpoint(TRAP)
+
+    def symbol(self, name: str) -> Symbol:
+        """A symbol of the firmware. Raises: FirmwareError naming the nearest."""
+        if self.image is None:
+            raise FirmwareError("no firmware is loaded")
+        return self.image.symbols.find(name)
+
+    # -- memory --------------------------------------------------------------------------------
+    def read_memory(self, address: int, size: int) -> bytes:
+        """Guest memory, as a debugger sees it. Raises: FirmwareError outside memory."""
+        return self.core.read_memory(address, size)
+
+    def write_memory(self, address: int, data: bytes | bytearray) -> None:
+        """Write guest memory (flash too). Raises: FirmwareError outside memory."""
+        self.core.write_memory(address, data)
+
+    def read_word(self, address: int) -> int:
+        """A 32-bit word of guest memory."""
+        return int.from_bytes(self.read_memory(address, 4), "little")
+
+    # -- running -------------------------------------------------------------------------------
+    def type_in(self, data: bytes) -> None:
+        """Bytes arrive at the console's input."""
+        self.semihosting.input += data
+        if self.board.console:
+            uart: Any = self.blocks[self.board.console]
+            uart.receive(data)
+
+    def stop(self) -> None:
+        """Ask a run to end, from a callback."""
+        self._stop_reason = "stopped"
+        self.core.stop()
+
+    def run(
+        self,
+        *,
+        until: str | None = None,
+        seconds: float = 60.0,
+        on_progress: Callable[[float], None] | None = None,
+    ) -> Outcome:
+        """Run for so many virtual seconds at most, or until a text was printed, or the guest ends.
+
+        `on_progress(virtual seconds)` is called now and then.
+        """
+        self._stop_reason = ""
+        self.console.watch(until, self._until_seen)
+        self._arm_rtt()
+        end_seconds = self.clock.seconds() + seconds
+        crash: str = ""
+        fault_kind = ""
+        resets = 0
+        while True:
+            left = end_seconds - self.clock.seconds()
+            if left <= 0 or self._stop_reason == "until":
+                break
+            slice_seconds = min(left, 0.25)
+            stop = self.core.run(self.clock.now + max(1, self.clock.cycles_for(slice_seconds)))
+            if on_progress:
+                on_progress(self.clock.seconds())
+            if stop.reason == "cycle":
+                continue
+            if stop.reason == "host":
+                if self._stop_reason:
+                    break
+                continue
+            if stop.reason in ("bkpt", "breakpoint"):
+                outcome = self._at_breakpoint(stop)
+                if outcome:
+                    return self._ended(outcome)
+                continue
+            if stop.reason == "fault":
+                fault_kind, crash = "fault", crash or self.crash_report()
+                end_seconds = min(end_seconds, self.clock.seconds() + AFTER_FAULT_SECONDS)
+                continue
+            if stop.reason == "lockup":
+                return self._ended(Outcome("lockup", text="the core locked up", crash=crash or self.crash_report()))
+            if stop.reason == "reset":
+                resets += 1
+                if crash or resets > MAX_RESETS:
+                    break
+                self.core.reset(self._vectors if self._vectors is not None else self.chip.flash.base)
+                continue
+            if stop.reason == "idle":
+                if not crash:
+                    return self._ended(Outcome("idle", text="asleep, with nothing that could wake it"))
+                break
+        if crash:
+            return self._ended(Outcome(fault_kind, text="the guest faulted", crash=crash))
+        reason = self._stop_reason or ("reset" if resets > MAX_RESETS else "time")
+        return self._ended(Outcome(reason))
+
+    def _until_seen(self) -> None:
+        self._stop_reason = "until"
+        self.core.stop()
+
+    def _ended(self, outcome: Outcome) -> Outcome:
+        self.rtt.poll(self.clock.now)
+        for block in self.blocks.values():
+            block.finish()
+        return outcome
+
+    def _arm_rtt(self) -> None:
+        if self.image is None or self.rtt.at is not None:
+            return
+        symbol = self.image.symbols.get("_SEGGER_RTT")
+        if symbol:
+            self._rtt_symbol = symbol.address
+            self.clock.after(self.clock.cycles_for(RTT_POLL_SECONDS), self._poll_rtt)
+
+    def _poll_rtt(self) -> None:
+        if self.rtt.at is None:
+            self.rtt.find(self._rtt_symbol, self._rams)
+        self.rtt.poll(self.clock.now)
+        self.clock.after(self.clock.cycles_for(RTT_POLL_SECONDS), self._poll_rtt)
+
+    def _at_breakpoint(self, stop: Stop) -> Outcome | None:
+        """Semihosting is served and the run goes on; the guest's own end finishes it."""
+        pc = self.core.read_register("pc") & ~1
+        done = self.image.symbols.get(FINISHED_SYMBOL) if self.image else None
+        if done and pc == done.entry & ~1:
+            code_at = self.image.symbols.get(EXIT_CODE_SYMBOL) if self.image else None
+            code = self.read_word(code_at.address) if code_at else 0
+            return Outcome("finished", code=code)
+        instruction = int.from_bytes(self.read_memory(pc, 2), "little")
+        if instruction == 0xBE00 | BKPT_SEMIHOSTING:
+            request = SemihostRequest(self.core.read_register("r0"), self.core.read_register("r1"))
+            self.core.write_register("r0", self.semihosting.serve(request, self.clock.now))
+            self.core.write_register("pc", pc + 2)
+            if self.semihosting.exit_code is not None:
+                code, self.semihosting.exit_code = self.semihosting.exit_code, None
+                return Outcome("finished", code=code)
+            return None
+        if instruction & 0xFF00 == 0xBE00:
+            return Outcome(
+                "fault",
+                text=f"BKPT #{instruction & 0xFF} with no debugger",
+                crash=self.crash_report(f"BKPT #{instruction & 0xFF} at {self.where(pc)}, and no debugger is there"),
+            )
+        return Outcome("stopped", text=f"breakpoint at {self.where(pc)}")
+
+    # -- telling where -------------------------------------------------------------------------
+    def where(self, address: int) -> str:
+        """`0x08000114 (main+0x1c, main.c:12)`."""
+        if self.image is None:
+            return f"{address:#010x}"
+        return self.image.describe(address)
+
+    def crash_report(self, headline: str = "") -> str:
+        """The first fault since reset in words: kind, source line, registers, call stack."""
+        from cryplab.crash import describe_crash
+
+        return describe_crash(self, headline)
+
+    # -- calling a function --------------------------------------------------------------------
+    def allocate(self, data: bytes | int, align: int = 8) -> int:
+        """Bench memory for an argument: its bytes, or so many zero bytes. Returns the address.
+
+        Freed by `free_all` or `restore`. Raises: UsageError when the bench memory is full.
+        """
+        size = data if isinstance(data, int) else len(data)
+        start = (self._arena + 15 + align - 1) // align * align
+        limit = BENCH_SIZE - CALL_STACK_BYTES
+        if start + size > limit:
+            raise UsageError(f"{size} bytes do not fit the bench memory: {limit - self._arena} of {limit} are free")
+        self._arena = start + size
+        address = BENCH_BASE + start
+        self.write_memory(address, bytes(size) if isinstance(data, int) else data)
+        return address
+
+    def free_all(self) -> None:
+        """Give back all bench memory."""
+        self._arena = 0
+
+    def call(self, function: str | int, *args: int | bytes | bytearray, seconds: float = 60.0) -> int:
+        """Call a firmware function by the AAPCS and return r0.
+
+        Args:
+            function: symbol name or address.
+            args: integers and pointers as int; bytes are put into bench memory and passed as pointer.
+            seconds: virtual time after which LimitReached is raised.
+        Raises: GuestCrash with a report, LimitReached, FirmwareError for an unknown symbol.
+        """
+        from cryplab.calls import call
+
+        return call(self, function, args, seconds)
+
+    # -- snapshots -----------------------------------------------------------------------------
+    def snapshot(self) -> Snapshot:
+        """The whole state: memories, registers, blocks, events, time. Reports are not part of it."""
+        return Snapshot(
+            memories=tuple(bytes(view) for view in self._memories),
+            blocks=tuple(block.save() for block in self.blocks.values()),
+            slots=tuple((slot.open, slot.in_reset) for slot in self.bus.slots),
+            clock=self.clock.save(),
+            core=self.core.save(),
+            console=self.console.save(),
+            arena=self._arena,
+        )
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot of this machine."""
+        for view, data in zip(self._memories, snapshot.memories, strict=True):
+            view[:] = data
+        for block, state in zip(self.blocks.values(), snapshot.blocks, strict=True):
+            block.load(state)
+        for slot, (is_open, in_reset) in zip(self.bus.slots, snapshot.slots, strict=True):
+            if (slot.open, slot.in_reset) != (is_open, in_reset):
+                slot.open, slot.in_reset = is_open, in_reset
+                self._reachable(slot)
+        self.core.load(snapshot.core)
+        self.clock.load(snapshot.clock)
+        self.console.load(snapshot.console)
+        self._arena = snapshot.arena
+
+    def force(self, settings: Iterable[str]) -> None:
+        """`--set`: make bits of a block read as wanted, `BLOCK.REG.FIELD=VALUE`."""
+        for text in settings:
+            path, equals, value = text.partition("=")
+            if not equals:
+                raise UsageError(f"--set {text}: expected BLOCK.REG.FIELD=VALUE")
+            try:
+                number = int(value, 0)
+            except ValueError:
+                raise UsageError(f"--set {text}: '{value}' is no number") from None
+            slot = self.bus.force(path, number)
+            for offset in slot.forced:
+                self.core.bind(slot.base + offset, None, None)
+
+    def stub(self, settings: Iterable[str]) -> None:
+        """`--stub`: a function returns a value at once, `SYMBOL=VALUE`."""
+        from cryplab.calls import stub
+
+        for text in settings:
+            stub(self, text)
+
+
+def modelled_as(at: At) -> str:
+    """The class name of a block, for lists."""
+    return at.block.__name__
+
+
+__all__ += ["NEVER", "GuestCrash", "modelled_as"]
