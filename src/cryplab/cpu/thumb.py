@@ -27,6 +27,7 @@ COST_M4: Final = {
     "mrs": 2, "msr": 2,  # 1 to 2
     "dmb": 2, "dsb": 2,  # 1 + outstanding accesses: one
     "isb": 4,  # 1 + refill
+    "fmstat": 2,  # VMRS to the flags
     "vdiv": 14, "vsqrt": 14,
     "vmla": 3, "vmls": 3, "vfma": 3, "vfms": 3, "vnmla": 3, "vnmls": 3, "vfnma": 3, "vfnms": 3,
 }  # fmt: skip
@@ -145,8 +146,6 @@ def _classify(found: Any, name: str, costs: dict[str, int]) -> Decoded:
         table = _access(made._replace(kind=MANY, cost=COST_ACCESS), operands)
         return table._replace(refill=REFILL_TABLE)
     if name == "vmov" and sum(o.type == arm.ARM_OP_REG and o.reg in _NUMBER for o in operands) == 2:
-        return made._replace(cost=2)
-    if name == "vmrs" and made.sets_flags:
         return made._replace(cost=2)
     if name in ("b", "bl", "bx", "blx", "cbz", "cbnz"):
         return _branch(made, found, operands, name)

@@ -50,7 +50,7 @@ FLAGS_JUST_SET: Final = 1  # further refill of a conditional branch directly aft
 WIDE_RUN: Final = 3  # unaligned 32-bit instructions in a row that cost one more
 WIDE_RUN_STORE: Final = 4
 UNALIGNED_TARGET: Final = 1
-BRANCH_TO_SELF: Final = 0xE7FE
+BRANCH_TO_SELF: Final = (bytes.fromhex("fee7"), bytes.fromhex("fff7febf"))  # B and B.W
 
 # Addresses that the flash answers on F2 and F4 (RM0090, memory map): main memory with its alias at 0, and
 # system memory. CCM, SRAM and peripherals lie elsewhere.
@@ -107,7 +107,7 @@ def describe(core: str, code: bytes, address: int, registers: RegisterFile = Non
     Raises: UsageError for a core without rules.
     """
     if core not in CORES:
-        raise UsageError(f"no timing rules for core '{core}'{nearest(core, CORES)} There are {', '.join(CORES)}")
+        raise UsageError(f"no timing rules for core '{core}'{nearest(core, CORES) or '.'} There are {', '.join(CORES)}")
     walk = _Walk(address, registers)
     at = 0
     while at < len(code):
@@ -116,7 +116,7 @@ def describe(core: str, code: bytes, address: int, registers: RegisterFile = Non
         at += size
     timing = walk.timing
     timing.fall_through = address + at
-    timing.self_loop = at == 2 and code[0] | code[1] << 8 == BRANCH_TO_SELF
+    timing.self_loop = code in BRANCH_TO_SELF
     return timing
 
 
