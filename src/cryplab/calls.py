@@ -63,7 +63,9 @@ def _until_trap(machine: Machine, name: str, trap: int, seconds: float) -> None:
             report = machine.crash_report()
             raise GuestCrash(f"{name} faulted: {report.splitlines()[0]}", report)
         if stop.reason == "cycle" and clock.now >= limit:
-            raise LimitReached(f"{name} has not returned after {seconds:g} virtual seconds; it is at {machine.where(pc)}")
+            raise LimitReached(
+                f"{name} has not returned after {seconds:g} virtual seconds; it is at {machine.where(pc)}"
+            )
         if stop.reason == "idle":
             raise LimitReached(f"{name} sleeps at {machine.where(pc)}, with nothing that could wake it")
         if stop.reason in ("bkpt", "breakpoint"):

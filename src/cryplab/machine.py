@@ -1,16 +1,16 @@
 """The machine: a board that runs. Chip and bus from data, a core, loaded firmware, and what it tells.
 
-    machine = Machine("ublox-c030-u201")
-    machine.load("firmware.elf")
-    outcome = machine.run(until="done", seconds=10)
-    print(machine.console.text, outcome.reason, machine.clock.seconds())
+machine = Machine("ublox-c030-u201")
+machine.load("firmware.elf")
+outcome = machine.run(until="done", seconds=10)
+print(machine.console.text, outcome.reason, machine.clock.seconds())
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,7 +31,7 @@ from cryplab.symbols import Symbol
 __all__ = ["BENCH_BASE", "BENCH_SIZE", "DEFAULT_DATE", "Machine", "Outcome", "Snapshot"]
 
 ClockMode = Literal["fast", "exact"]
-DEFAULT_DATE = datetime(2026, 1, 1, tzinfo=timezone.utc)
+DEFAULT_DATE = datetime(2026, 1, 1, tzinfo=UTC)
 PERIPHERAL_WINDOWS = ((0x4000_0000, 0x1008_0000), (0x5000_0000, 0x0806_1000))
 IO_WINDOWS = ((0x4000_0000, 0x0008_0000), (0x5000_0000, 0x0006_1000))
 PRIVATE_WINDOW = (0xE000_0000, 0x0010_0000)

@@ -1,0 +1,5 @@
+"""`python -m cryplab` is the `cryplab` command."""
+
+from cryplab.cli import main
+
+main()

@@ -1,0 +1,380 @@
+"""The command line: parse, call, print. What a command does is one or two calls in Python."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from cryplab import board as boards
+from cryplab import show
+from cryplab.errors import CryplabError, LimitReached, UsageError
+
+__all__ = ["cli", "main"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+BUILDS = ("software", "hardware", "hal-style", "faulty")
+LIBRARIES = ("mbedtls", "wolfssl")
+
+
+# -- shared options --------------------------------------------------------------------------------
+def _seconds(_ctx: click.Context, _param: click.Parameter, value: str | None) -> float | None:
+    """`10`, `10s`, `500ms`, `2min`."""
+    if value is None:
+        return None
+    for unit, factor in (("ms", 1e-3), ("us", 1e-6), ("min", 60.0), ("s", 1.0), ("", 1.0)):
+        if value.endswith(unit):
+            try:
+                return float(value[: len(value) - len(unit)]) * factor
+            except ValueError:
+                break
+    raise click.BadParameter(f"'{value}' is no time; expected 10s, 500ms or 2min")
+
+
+def _date(_ctx: click.Context, _param: click.Parameter, value: str | None) -> datetime | None:
+    if value is None:
+        return None
+    try:
+        date = datetime.fromisoformat(value.replace("Z", "+00:00"))
+    except ValueError:
+        raise click.BadParameter(f"'{value}' is no date; expected 2026-01-31 or 2026-01-31T12:00:00Z") from None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
+
+
+def _number(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
+    if value is None:
+        return None
+    try:
+        return int(value, 0)
+    except ValueError:
+        raise click.BadParameter(f"'{value}' is no number; expected 0x08000000 or 134217728") from None
+
+
+def _options(*options: Callable[[F], F]) -> Callable[[F], F]:
+    def add(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
+
+
+def common(function: F) -> F:
+    """`--json -q -v --debug`."""
+    return _options(
+        click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output, nothing else."),
+        click.option("-q", "--quiet", is_flag=True, help="No progress, no messages."),
+        click.option("-v", "--verbose", is_flag=True, help="More."),
+        click.option("--debug", is_flag=True, expose_value=False, help="Show a traceback on errors."),
+    )(function)
+
+
+def on_board(function: F) -> F:
+    """`--board`, or `--chip` with `--hse` and `--console`."""
+    return _options(
+        click.option("--board", metavar="B", help="A board's name, or a TOML board file."),
+        click.option("--chip", metavar="C", help="Instead of a board: the bare chip."),
+        click.option("--hse", metavar="F", help="With --chip: the crystal, such as 8MHz."),
+        click.option("--console", "console_name", metavar="U", help="With --chip: the console, such as USART3."),
+    )(function)
+
+
+def in_time(default_clock: str) -> Callable[[F], F]:
+    """`--clock --seed --date`."""
+    return _options(
+        click.option("--clock", type=click.Choice(["exact", "fast"]), default=default_clock, show_default=True),
+        click.option("--seed", type=int, default=0, show_default=True, help="Of the RNG and all random choices."),
+        click.option("--date", callback=_date, metavar="ISO", help="What the guest's clock starts at."),
+    )
+
+
+def of_library(function: F) -> F:
+    """`--library --source`."""
+    return _options(
+        click.option("--library", type=click.Choice(LIBRARIES), default="mbedtls", show_default=True),
+        click.option("--source", type=click.Path(path_type=Path), help="Library sources from this folder."),
+    )(function)
+
+
+def _board(name: str | None, chip: str | None, hse: str | None, console: str | None, default: str) -> boards.Board:
+    if name and chip:
+        raise UsageError("give --board or --chip, not both")
+    if chip:
+        return boards.bare(chip, hse=hse or 0, console=console or "")
+    if hse or console:
+        raise UsageError("--hse and --console go with --chip; a board has its own")
+    return boards.find(name or default)
+
+
+DEFAULT_BOARD = "ublox-c030-u201"
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 90})
+@click.version_option(package_name="cryplab")
+def cli() -> None:
+    """A virtual STM32 bench for hardware crypto."""
+
+
+# -- boards, regs ----------------------------------------------------------------------------------
+@cli.command("boards")
+@click.argument("name", required=False)
+@common
+def boards_command(name: str | None, as_json: bool, quiet: bool, verbose: bool) -> None:
+    """List boards and chips; for one, its core, clocks, memories, blocks and algorithms."""
+    if name is None:
+        show.emit(show.all_boards(), as_json)
+    else:
+        show.emit(show.one_board(boards.find(name)), as_json)
+
+
+@cli.command()
+@click.argument("block")
+@click.option("--board", metavar="B", default=DEFAULT_BOARD, show_default=True, help="The chip's version of the block.")
+@common
+def regs(block: str, board: str, as_json: bool, quiet: bool, verbose: bool) -> None:
+    """Print the register table of BLOCK or BLOCK.REG, from its declaration."""
+    show.emit(show.registers(boards.find(board).chip, block), as_json)
+
+
+# -- build -----------------------------------------------------------------------------------------
+@cli.command()
+@click.argument("program", required=False)
+@on_board
+@of_library
+@click.option("--build", "build_name", type=click.Choice(BUILDS), default="software", show_default=True)
+@click.option("--fetch-only", is_flag=True, help="Only fetch the library's sources.")
+@common
+def build(
+    program: str | None,
+    board: str | None,
+    chip: str | None,
+    hse: str | None,
+    console_name: str | None,
+    library: str,
+    source: Path | None,
+    build_name: str,
+    fetch_only: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Build reference firmware (benchmark, selftest); the last line is the ELF's path."""
+    from cryplab import guest
+
+    if fetch_only:
+        path = guest.fetch(library, source=source)
+    else:
+        if program is None:
+            raise UsageError(f"which program? There are {', '.join(guest.programs())}")
+        target = _board(board, chip, hse, console_name, DEFAULT_BOARD)
+        with show.progress(quiet) as tick:
+            path = guest.build(program, target, library=library, build=build_name, source=source, progress=tick)
+    if as_json:
+        click.echo(json.dumps({"path": str(path)}))
+    else:
+        click.echo(path)
+
+
+# -- run -------------------------------------------------------------------------------------------
+@cli.command()
+@click.argument("firmware", type=click.Path(path_type=Path))
+@on_board
+@in_time("fast")
+@click.option("--also", multiple=True, type=click.Path(path_type=Path), help="One more image; repeatable.")
+@click.option("--base", callback=_number, metavar="ADDR", help="Where a BIN belongs.")
+@click.option("--vectors", callback=_number, metavar="ADDR", help="Where the vector table is.")
+@click.option("--until", metavar="TEXT", help="End when the firmware has printed this.")
+@click.option("--for", "seconds", callback=_seconds, default="60s", show_default=True, help="Virtual time at most.")
+@click.option("--stub", multiple=True, metavar="SYMBOL=VALUE", help="The function returns at once; repeatable.")
+@click.option("--set", "settings", multiple=True, metavar="BLOCK.REG.FIELD=VALUE", help="A bit reads so; repeatable.")
+@click.option("--trace", type=click.Path(path_type=Path), help="Every register access as JSON lines.")
+@click.option("--strict", is_flag=True, help="Stop at the first broken rule, or access to what is not modelled.")
+@common
+def run(
+    firmware: Path,
+    board: str | None,
+    chip: str | None,
+    hse: str | None,
+    console_name: str | None,
+    clock: str,
+    seed: int,
+    date: datetime | None,
+    also: tuple[Path, ...],
+    base: int | None,
+    vectors: int | None,
+    until: str | None,
+    seconds: float,
+    stub: tuple[str, ...],
+    settings: tuple[str, ...],
+    trace: Path | None,
+    strict: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Run any firmware; then tell its crypto, what broke a rule, and what was not modelled."""
+    from cryplab.machine import Machine
+    from cryplab.observe.report import run_report
+    from cryplab.observe.trace import TraceWriter
+
+    target = _board(board, chip, hse, console_name, DEFAULT_BOARD)
+    machine = Machine(target, seed=seed, clock=clock, strict=strict, date=date)  # type: ignore[arg-type]
+    machine.load(firmware, also=also, base=base, vectors=vectors)
+    machine.stub(stub)
+    machine.force(settings)
+    if not as_json:
+        machine.console.echo = show.write_raw
+    if not sys.stdin.isatty():
+        machine.type_in(sys.stdin.buffer.read())
+    started = time.monotonic()
+    with TraceWriter(machine, trace) if trace else show.nothing(), show.virtual_progress(quiet or not as_json) as tick:
+        outcome = machine.run(until=until, seconds=seconds, on_progress=tick)
+    report = run_report(machine, outcome, wall_seconds=time.monotonic() - started)
+    if until and outcome.reason != "until" and outcome.exit_code != 4:
+        show.emit(report, as_json)
+        raise LimitReached(f"'{until}' was not printed: {report.end_sentence}")
+    show.emit(report, as_json)
+    sys.exit(report.exit_code)
+
+
+# -- bench, selftest -------------------------------------------------------------------------------
+@cli.command()
+@click.argument("firmware", nargs=-1, type=click.Path(path_type=Path))
+@on_board
+@of_library
+@in_time("exact")
+@click.option(
+    "--build", "build_names", multiple=True, type=click.Choice(BUILDS), help="Builds to run [software, hardware]."
+)
+@click.option("--rows", metavar="GLOB", help="Only rows whose names match; several with commas.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "mbedtls", "wolfcrypt", "ctaocrypt", "markdown"]),
+    default="table",
+    show_default=True,
+)
+@click.option("-j", "jobs", type=int, default=2, show_default=True, help="Builds run side by side.")
+@common
+def bench(
+    firmware: tuple[Path, ...],
+    board: str | None,
+    chip: str | None,
+    hse: str | None,
+    console_name: str | None,
+    library: str,
+    source: Path | None,
+    clock: str,
+    seed: int,
+    date: datetime | None,
+    build_names: tuple[str, ...],
+    rows: str | None,
+    form: str,
+    jobs: int,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Print the before/after table: software beside hardware, the limit, what was published."""
+    from cryplab.bench import bench as run_bench
+
+    target = _board(board, chip, hse, console_name, DEFAULT_BOARD)
+    with show.progress(quiet) as tick:
+        result = run_bench(
+            target,
+            firmware=firmware,
+            library=library,
+            builds=build_names,
+            rows=rows,
+            clock=clock,
+            seed=seed,
+            source=source,
+            jobs=jobs,
+            progress=tick,
+        )
+    if as_json:
+        click.echo(json.dumps(result.to_json(), indent=2))
+    else:
+        show.write(result.render(form))
+    sys.exit(result.exit_code)
+
+
+@cli.command()
+@on_board
+@of_library
+@in_time("fast")
+@click.option(
+    "--build", "build_names", multiple=True, type=click.Choice(BUILDS), help="Builds to run [software, hardware]."
+)
+@click.option("--junit", type=click.Path(path_type=Path), help="Results as JUnit XML.")
+@common
+def selftest(
+    board: str | None,
+    chip: str | None,
+    hse: str | None,
+    console_name: str | None,
+    library: str,
+    source: Path | None,
+    clock: str,
+    seed: int,
+    date: datetime | None,
+    build_names: tuple[str, ...],
+    junit: Path | None,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Run the library's self-tests on the board and print their results."""
+    from cryplab.bench.selftest import selftest as run_selftest
+
+    target = _board(board, chip, hse, console_name, DEFAULT_BOARD)
+    with show.progress(quiet) as tick:
+        result = run_selftest(
+            target,
+            library=library,
+            builds=build_names or ("software", "hardware"),
+            clock=clock,
+            seed=seed,
+            source=source,
+            progress=tick,
+        )
+    if junit:
+        result.write_junit(junit)
+    show.emit(result, as_json)
+    sys.exit(result.exit_code)
+
+
+# -- main ------------------------------------------------------------------------------------------
+@contextmanager
+def _errors_as_sentences() -> Any:
+    try:
+        yield
+    except CryplabError as error:
+        if "--debug" in sys.argv:
+            traceback.print_exc()
+        click.echo(f"cryplab: {error}", err=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    except KeyboardInterrupt:
+        click.echo("cryplab: stopped", err=True)
+        sys.exit(130)
+
+
+def main() -> None:
+    """Entry point of the `cryplab` command."""
+    with _errors_as_sentences():
+        cli.main(standalone_mode=True)
+
+
+if __name__ == "__main__":
+    main()
