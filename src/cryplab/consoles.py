@@ -41,7 +41,7 @@ class Console:
         """The guest printed."""
         self.data += data
         if b"\n" in data:
-            self.line_cycles.append((len(self.data), cycle))
+            self.line_cycles.append((self.data.rindex(b"\n") + 1, cycle))
         if self.echo:
             self.echo(data)
         if self.until and not self.seen:

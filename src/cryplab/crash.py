@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["describe_crash"]
 
-REGISTERS = tuple(f"r{n}" for n in range(13)) + ("sp", "lr", "pc", "xpsr")
+REGISTERS = (*(f"r{n}" for n in range(13)), "sp", "lr", "pc", "xpsr")
 
 
 def describe_crash(machine: Machine, headline: str = "") -> str:

@@ -195,8 +195,8 @@ def one_board(board: Board) -> Page:
         head.add_row(name, ", ".join(what) or "-")
     if board.note:
         head.add_row("note", board.note)
-    parts: list[RenderableType] = [head, "", memory, "", table, "",
-                                   "not modelled (accesses are reported, words remembered): " + ", ".join(absent)]  # fmt: skip
+    rest = "not modelled (accesses are reported, words remembered): " + ", ".join(absent)
+    parts: list[RenderableType] = [head, "", memory, "", table, "", rest]
     document = {
         "name": board.name, "title": board.title, "chip": chip.name, "core": chip.core, "manual": chip.manual,
         "core_max_hz": chip.core_max_hz, "hse_hz": board.hse_hz, "lse_hz": board.lse_hz, "console": board.console,
