@@ -310,6 +310,8 @@ class Block:
     "Names of DMA requests; each is an attribute of class DmaRequest."
     saved: ClassVar[tuple[str, ...]] = ()
     "Attributes beside registers that make up the block's state (snapshot; copied deep)."
+    algorithms: ClassVar[tuple[str, ...]] = ()
+    "What a crypto block computes, as operations are named, without key size: `AES-CBC`, `SHA-256`, `RNG`."
     registers: ClassVar[dict[str, type[Reg]]] = {}
     places: ClassVar[dict[int, Place]] = {}
     hooks: ClassVar[dict[tuple[str, str], str]] = {}
