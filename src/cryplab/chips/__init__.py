@@ -1,0 +1,36 @@
+"""The chips, data only: one file for a chip and its relative without crypto. `find` looks one up by name."""
+
+from __future__ import annotations
+
+from cryplab.chip import Chip
+from cryplab.chips.stm32f437ii import STM32F427II, STM32F437II
+from cryplab.chips.stm32f437vg import STM32F427VG, STM32F437VG
+from cryplab.chips.stm32f439zi import STM32F429ZI, STM32F439ZI
+from cryplab.errors import BoardError, nearest
+
+__all__ = ["CHIPS", "find", "names"]
+
+CHIPS: dict[str, Chip] = {
+    c.name: c for c in (STM32F427II, STM32F427VG, STM32F429ZI, STM32F437II, STM32F437VG, STM32F439ZI)
+}
+
+FAMILY = "stm32"
+
+
+def names() -> list[str]:
+    """Names of the chips that cryplab knows."""
+    return sorted(CHIPS)
+
+
+def find(name: str) -> Chip:
+    """The chip of a name: `stm32f437vg`, in any case, without `stm32`, or as ordered: `STM32F437VGT6`.
+
+    Raises: BoardError naming the nearest.
+    """
+    wanted = name.strip().lower()
+    if not wanted.startswith(FAMILY):
+        wanted = FAMILY + wanted
+    for known, chip in CHIPS.items():
+        if wanted.startswith(known):
+            return chip
+    raise BoardError(f"there is no chip '{name}'{nearest(wanted, CHIPS) or '.'} Chips: {', '.join(CHIPS)}")

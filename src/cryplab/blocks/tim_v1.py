@@ -1,0 +1,239 @@
+"""Timers of STM32F1, F2, F4: general purpose with 32 or 16 bits, and basic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cryplab.clock import Event
+from cryplab.registers import Block, Reg, RegArray, r, rc_w0, rw, w
+
+__all__ = ["TimBasicV1", "TimV1", "TimV1Bits16"]
+
+FULL_16 = 0xFFFF
+FULL_32 = 0xFFFF_FFFF
+
+
+class TimBasicV1(Block):
+    """Basic timer (TIM6, TIM7): a 16-bit up-counter with prescaler and update event.
+
+    Counting needs no event of its own: CNT is worked out from the clock when it is read, and the clock is asked to
+    call back only for an interrupt or DMA request that software has enabled. Option `kernel`: TIMCLK1 or TIMCLK2.
+
+    Departures: master and slave modes are remembered only; the prescaler's phase restarts when the timer clock
+    changes.
+
+    Source: RM0090, chapters Basic timers and General-purpose timers.
+    """
+
+    class CR1(Reg, at=0x00):
+        """control register 1"""
+
+        ARPE = rw(7, "ARR is buffered until the update event")
+        OPM = rw(3, "one pulse: stop at the update event")
+        URS = rw(2, "only overflow raises UIF, not UG")
+        UDIS = rw(1, "no update events")
+        CEN = rw(0, "counter enable")
+
+    class CR2(Reg, at=0x04):
+        """control register 2"""
+
+        MMS = rw(6, 4, "trigger output")
+
+    class DIER(Reg, at=0x0C):
+        """DMA and interrupt enable register"""
+
+        UDE = rw(8, "DMA request at update")
+        UIE = rw(0, "interrupt at update")
+
+    class SR(Reg, at=0x10):
+        """status register"""
+
+        UIF = rc_w0(0, "update event happened")
+
+    class EGR(Reg, at=0x14):
+        """event generation register"""
+
+        UG = w(0, "update now: counter and prescaler restart")
+
+    class CNT(Reg, at=0x24):
+        """counter"""
+
+        CNT = rw(15, 0, "counter value")
+
+    class PSC(Reg, at=0x28):
+        """prescaler, taken over at the update event"""
+
+        PSC = rw(15, 0, "divider minus 1")
+
+    class ARR(Reg, at=0x2C, reset=FULL_16):
+        """auto-reload register"""
+
+        ARR = rw(15, 0, "last value of the counter")
+
+    cr1: CR1
+    cr2: CR2
+    dier: DIER
+    sr: SR
+    egr: EGR
+    cnt: CNT
+    psc: PSC
+    arr: ARR
+
+    lines = ("irq",)
+
+
+class TimV1(TimBasicV1):
+    """General-purpose timer with a 32-bit counter (TIM2, TIM5) and four output-compare channels.
+
+    Departures: up-counting only; capture inputs, external clocks, slave modes and output pins are remembered only.
+    """
+
+    class CR1(TimBasicV1.CR1):
+        """control register 1"""
+
+        CKD = rw(9, 8, "filter clock divider")
+        CMS = rw(6, 5, "centre-aligned mode", modelled=False)
+        DIR = rw(4, "count down", modelled=False)
+
+    class CR2(TimBasicV1.CR2):
+        """control register 2"""
+
+        TI1S = rw(7, "TI1 is the XOR of three inputs")
+        CCDS = rw(3, "capture/compare DMA request at update")
+
+    class SMCR(Reg, at=0x08):
+        """slave mode control register"""
+
+        ETP = rw(15, "external trigger inverted")
+        ECE = rw(14, "external clock mode 2", modelled=False)
+        ETPS = rw(13, 12, "external trigger prescaler")
+        ETF = rw(11, 8, "external trigger filter")
+        MSM = rw(7, "synchronise with slaves")
+        TS = rw(6, 4, "trigger selection")
+        SMS = rw(2, 0, "slave mode", modelled=False)
+
+    class DIER(TimBasicV1.DIER):
+        """DMA and interrupt enable register"""
+
+        TDE = rw(14, "DMA request at trigger")
+        CC4DE = rw(12, "DMA request of channel 4")
+        CC3DE = rw(11, "DMA request of channel 3")
+        CC2DE = rw(10, "DMA request of channel 2")
+        CC1DE = rw(9, "DMA request of channel 1")
+        TIE = rw(6, "interrupt at trigger")
+        CC4IE = rw(4, "interrupt of channel 4")
+        CC3IE = rw(3, "interrupt of channel 3")
+        CC2IE = rw(2, "interrupt of channel 2")
+        CC1IE = rw(1, "interrupt of channel 1")
+
+    class SR(TimBasicV1.SR):
+        """status register"""
+
+        CC4OF = rc_w0(12, "channel 4 captured twice")
+        CC3OF = rc_w0(11, "channel 3 captured twice")
+        CC2OF = rc_w0(10, "channel 2 captured twice")
+        CC1OF = rc_w0(9, "channel 1 captured twice")
+        TIF = rc_w0(6, "trigger came")
+        CC4IF = rc_w0(4, "counter matched CCR4")
+        CC3IF = rc_w0(3, "counter matched CCR3")
+        CC2IF = rc_w0(2, "counter matched CCR2")
+        CC1IF = rc_w0(1, "counter matched CCR1")
+
+    class EGR(TimBasicV1.EGR):
+        """event generation register"""
+
+        TG = w(6, "trigger now")
+        CC4G = w(4, "channel 4 event now")
+        CC3G = w(3, "channel 3 event now")
+        CC2G = w(2, "channel 2 event now")
+        CC1G = w(1, "channel 1 event now")
+
+    class CCMR(Reg, at=0x18, array=2, names=("CCMR1", "CCMR2")):
+        """capture/compare mode registers of channels 1 and 2, 3 and 4; output view"""
+
+        OC2CE = rw(15, "second channel: clear by ETRF")
+        OC2M = rw(14, 12, "second channel: output mode")
+        OC2PE = rw(11, "second channel: CCR buffered")
+        OC2FE = rw(10, "second channel: fast")
+        CC2S = rw(9, 8, "second channel: 0 output, else capture", modelled=False)
+        OC1CE = rw(7, "first channel: clear by ETRF")
+        OC1M = rw(6, 4, "first channel: output mode")
+        OC1PE = rw(3, "first channel: CCR buffered")
+        OC1FE = rw(2, "first channel: fast")
+        CC1S = rw(1, 0, "first channel: 0 output, else capture", modelled=False)
+
+    class CCER(Reg, at=0x20):
+        """capture/compare enable register"""
+
+        CC4NP = rw(15, "channel 4 capture polarity")
+        CC4P = rw(13, "channel 4 polarity")
+        CC4E = rw(12, "channel 4 output on")
+        CC3NP = rw(11, "channel 3 capture polarity")
+        CC3P = rw(9, "channel 3 polarity")
+        CC3E = rw(8, "channel 3 output on")
+        CC2NP = rw(7, "channel 2 capture polarity")
+        CC2P = rw(5, "channel 2 polarity")
+        CC2E = rw(4, "channel 2 output on")
+        CC1NP = rw(3, "channel 1 capture polarity")
+        CC1P = rw(1, "channel 1 polarity")
+        CC1E = rw(0, "channel 1 output on")
+
+    class CNT(Reg, at=0x24):
+        """counter"""
+
+        CNT = rw(31, 0, "counter value")
+
+    class ARR(Reg, at=0x2C, reset=FULL_32):
+        """auto-reload register"""
+
+        ARR = rw(31, 0, "last value of the counter")
+
+    class CCR(Reg, at=0x34, array=4, names=("CCR1", "CCR2", "CCR3", "CCR4")):
+        """capture/compare registers of the four channels"""
+
+        CCR = rw(31, 0, "value that CNT is compared with")
+
+    class DCR(Reg, at=0x48):
+        """DMA control register"""
+
+        DBL = rw(12, 8, "burst length minus 1", modelled=False)
+        DBA = rw(4, 0, "first register of a burst")
+
+    class DMAR(Reg, at=0x4C):
+        """DMA address for full transfer"""
+
+        DMAB = rw(15, 0, "burst access", modelled=False)
+
+    class OR(Reg, at=0x50):
+        """option register"""
+
+        TI4_RMP = rw(7, 6, "TIM5 channel 4 input")
+        ITR1_RMP = rw(11, 10, "TIM2 internal trigger 1")
+
+    smcr: SMCR
+    ccmr: RegArray[CCMR]
+    ccer: CCER
+    ccr: RegArray[CCR]
+    dcr: DCR
+    dmar: DMAR
+
+
+class TimV1Bits16(TimV1):
+    """General-purpose timer with a 16-bit counter (TIM3, TIM4)."""
+
+    class CNT(Reg, at=0x24):
+        """counter"""
+
+        CNT = rw(15, 0, "counter value")
+
+    class ARR(Reg, at=0x2C, reset=FULL_16):
+        """auto-reload register"""
+
+        ARR = rw(15, 0, "last value of the counter")
+
+    class CCR(Reg, at=0x34, array=4, names=("CCR1", "CCR2", "CCR3", "CCR4")):
+        """capture/compare registers of the four channels"""
+
+        CCR = rw(15, 0, "value that CNT is compared with")
+
+    ccr: RegArray[CCR]  # type: ignore[assignment]
