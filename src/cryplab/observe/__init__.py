@@ -1,0 +1,1 @@
+"""What a run shows: trace, operations, software crypto, profile by symbol."""
