@@ -1,0 +1,9 @@
+"""Reference firmware that runs on the bench: C sources, drivers of our own, and the building of it.
+
+`build("benchmark", board="ublox-c030-u201", build="hardware")` returns the path of an ELF file.
+"""
+
+from cryplab.guest.build import BUILDS, LIBRARIES, PROGRAMS, build
+from cryplab.guest.sources import library
+
+__all__ = ["BUILDS", "LIBRARIES", "PROGRAMS", "build", "library"]

@@ -1,0 +1,244 @@
+"""Building the reference firmware with the ARM cross compiler, straight and in parallel.
+
+Objects and ELF files live in the cache folder under names that hash everything they depend on
+(sources, headers, flags, compiler, board), so that nothing is built twice and nothing stale is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cryplab.errors import ToolError, UsageError, nearest
+from cryplab.guest import sources
+from cryplab.guest.targets import Target, target_of
+
+Progress = Callable[[str], None]
+
+HERE = Path(__file__).parent
+COMPILER = "arm-none-eabi-gcc"
+JOBS = 2
+
+PROGRAMS = ("benchmark", "selftest")
+BUILDS = ("software", "hardware", "hal-style")
+LIBRARIES = ("mbedtls",)
+
+CPU_FLAGS = ("-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=softfp")
+# The published rows' flags; code hoisting did not exist in their compiler (docs/guest.md).
+COMMON_FLAGS = (
+    "-std=gnu11", "-Os", "-g", "-fno-builtin", "-ffunction-sections", "-fdata-sections", "-funsigned-char",
+    "-fno-delete-null-pointer-checks", "-fomit-frame-pointer", "-fno-code-hoisting",
+)  # fmt: skip
+OUR_FLAGS = ("-Wall", "-Wextra", "-Werror")
+DRIVER_FLAGS = ("-O2",)  # our drivers: as fast as good C by polling allows
+LINK_FLAGS = ("-nostartfiles", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments")
+
+# Files of mbed TLS that the two programs can reach
+MBEDTLS_MODULES = ["aes", "aria", "arc4", "asn1parse", "asn1write", "base64", "bignum", "camellia", "ccm", "chacha20", "chachapoly", "cipher", "cipher_wrap", "cmac", "constant_time", "ctr_drbg", "des", "dhm", "ecdh", "ecjpake", "ecp", "ecp_curves", "entropy", "entropy_poll", "error", "gcm", "hmac_drbg", "md", "md2", "md4", "md5", "nist_kw", "oid", "pkcs5", "platform", "platform_util", "poly1305", "ripemd160", "rsa", "rsa_internal", "sha1", "sha256", "sha512", "xtea"]
+# Flags of single modules; each is explained in docs/guest.md.
+MODULE_FLAGS: dict[str, tuple[str, ...]] = {}
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One C file to compile: flags include its include path; `headers` is the digest of what it may include."""
+
+    source: Path
+    flags: tuple[str, ...]
+    headers: str
+
+
+def build(
+    program: str,
+    board: Any,
+    library: str = "mbedtls",
+    build: str = "software",
+    source: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Path:
+    """Compile a reference program and return the ELF.
+
+    Args:
+        program: one of PROGRAMS.
+        board: a board's name or an object with `name`, `chip`, `hse_hz` and `console`.
+        library: one of LIBRARIES.
+        build: one of BUILDS.
+        source: the library's sources, instead of the Debian source package.
+        progress: called with a line of text at each longer step.
+    Raises: UsageError, BoardError or ToolError with one sentence.
+    """
+    _known("program", program, PROGRAMS)
+    _known("library", library, LIBRARIES)
+    _known("build", build, BUILDS)
+    target = target_of(board)
+    if build != "software" and not target.chip.crypto:
+        raise UsageError(
+            f"{target.board}: {target.chip.name} has no CRYP and HASH for the {build} build; use --build software"
+        )
+    say = progress or (lambda _line: None)
+    compiler = find_compiler()
+    root = sources.library(library, source, say)
+    folder = sources.cache_folder() / "guest"
+    folder.mkdir(parents=True, exist_ok=True)
+    board_folder = _board_folder(folder, target)
+    units = [*_library_units(root, build), *_our_units(program, root, build, board_folder)]
+    objects = _compile(compiler, units, folder / "objects", say)
+    return _link(compiler, program, build, target, objects, folder)
+
+
+def _known(what: str, name: str, names: Sequence[str]) -> None:
+    if name not in names:
+        raise UsageError(f"no {what} '{name}'{nearest(name, names)}; there is {', '.join(names)}")
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """The cross compiler's path and full version line."""
+
+    path: str
+    version: str
+
+
+def find_compiler() -> Compiler:
+    """The ARM cross compiler, with a C library for Cortex-M4.
+
+    Raises: ToolError naming the Debian package that is missing.
+    """
+    path = shutil.which(COMPILER)
+    if not path:
+        raise ToolError(f"no {COMPILER} on this machine; Debian has it in package gcc-arm-none-eabi")
+    version = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout.split("\n")[0]
+    found = subprocess.run(
+        [path, *CPU_FLAGS, "-print-file-name=libc.a"], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    if not os.path.isabs(found):
+        raise ToolError(f"{path} has no C library for Cortex-M4; Debian has it in package libnewlib-arm-none-eabi")
+    return Compiler(path, version)
+
+
+# ---- what belongs to a program -------------------------------------------------------------------
+
+
+def _digest(files: Iterable[Path]) -> str:
+    total = hashlib.sha256()
+    for file in files:
+        total.update(file.name.encode() + b"\0" + file.read_bytes())
+    return total.hexdigest()
+
+
+def _headers(*folders: Path) -> str:
+    return _digest(sorted(header for folder in folders for header in folder.rglob("*.h")))
+
+
+def _port(build: str) -> tuple[Path, ...]:
+    port = HERE / "ports" / "mbedtls"
+    return (port,) if build == "software" else (port, port / build.replace("-", "_"))
+
+
+def _library_flags(root: Path, build: str) -> tuple[str, ...]:
+    return (
+        *CPU_FLAGS, *COMMON_FLAGS, f"-DCRYPLAB_{build.upper().replace('-', '_')}",
+        "-DMBEDTLS_CONFIG_FILE=\"cryplab_config.h\"",
+        *(f"-I{folder}" for folder in (*_port(build), HERE / "device", HERE / "common", root / "include")),
+    )  # fmt: skip
+
+
+def _library_units(root: Path, build: str) -> list[Unit]:
+    flags = _library_flags(root, build)
+    headers = _headers(HERE / "ports", HERE / "device", root / "include", root / "library")
+    headers += _digest([HERE / "common" / "console.h"])
+    return [
+        Unit(root / "library" / f"{name}.c", (*flags, "-w", *MODULE_FLAGS.get(name, ())), headers)
+        for name in MBEDTLS_MODULES
+    ]
+
+
+def _our_units(program: str, root: Path, build: str, board_folder: Path) -> list[Unit]:
+    flags = (*_library_flags(root, build), f"-I{board_folder}", *OUR_FLAGS)
+    headers = _headers(HERE, root / "include", board_folder)
+    common = [*sorted((HERE / "common").glob("*.c")), *sorted((HERE / "programs").glob(f"{program}*.c"))]
+    units = [Unit(file, flags, headers) for file in common]
+    for folder in _port(build):
+        own = DRIVER_FLAGS if folder.name == "hardware" else ()
+        units += [Unit(file, (*flags, *own), headers) for file in sorted(folder.glob("*.c"))]
+    return units
+
+
+def _board_folder(folder: Path, target: Target) -> Path:
+    text = target.header()
+    made = folder / f"board-{target.board}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+    made.mkdir(exist_ok=True)
+    if not (made / "board.h").is_file():
+        _write(made / "board.h", text.encode())
+    return made
+
+
+# ---- compiling and linking -----------------------------------------------------------------------
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file so that others see all of it or nothing."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(data)
+    os.replace(file.name, path)
+
+
+def _key(compiler: Compiler, *parts: str) -> str:
+    return hashlib.sha256("\0".join((compiler.version, *parts)).encode()).hexdigest()[:16]
+
+
+def _object(compiler: Compiler, unit: Unit, folder: Path) -> Path:
+    key = _key(compiler, _digest([unit.source]), unit.headers, *unit.flags)
+    return folder / f"{unit.source.stem}-{key}.o"
+
+
+def _compile(compiler: Compiler, units: list[Unit], folder: Path, say: Progress) -> list[Path]:
+    folder.mkdir(exist_ok=True)
+    objects = [_object(compiler, unit, folder) for unit in units]
+    missing = [(unit, made) for unit, made in zip(units, objects, strict=True) if not made.is_file()]
+    if missing:
+        say(f"compiling {len(missing)} of {len(units)} files")
+    with ThreadPoolExecutor(max_workers=JOBS) as pool:
+        for job in [pool.submit(_compile_one, compiler, unit, made) for unit, made in missing]:
+            job.result()
+    return objects
+
+
+def _compile_one(compiler: Compiler, unit: Unit, made: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=made.parent) as work:
+        fresh = Path(work) / made.name
+        _tool([compiler.path, *unit.flags, "-c", str(unit.source), "-o", str(fresh)], unit.source.name)
+        os.replace(fresh, made)
+
+
+def _link(compiler: Compiler, program: str, build: str, target: Target, objects: list[Path], folder: Path) -> Path:
+    script = HERE / "common" / "cortex-m.ld"
+    flags = (
+        *CPU_FLAGS, *LINK_FLAGS, f"-T{script}",
+        f"-Wl,--defsym=FLASH_SIZE={target.chip.flash}", f"-Wl,--defsym=RAM_SIZE={target.chip.ram}",
+    )  # fmt: skip
+    key = _key(compiler, _digest([script]), *flags, *(made.name for made in objects))
+    elf = folder / f"{program}-{target.board}-{build}-{key}.elf"
+    if not elf.is_file():
+        with tempfile.TemporaryDirectory(dir=folder) as work:
+            fresh = Path(work) / elf.name
+            _tool([compiler.path, *flags, *map(str, objects), "-o", str(fresh)], elf.stem)
+            os.replace(fresh, elf)
+    return elf
+
+
+def _tool(command: list[str], what: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if re.search(r"error|undefined|overflow|cannot", line)]
+        reason = (lines or done.stderr.splitlines() or [f"exit code {done.returncode}"])[0].strip()
+        raise ToolError(f"{what} could not be built by {command[0]}: {reason}")
