@@ -43,7 +43,13 @@ DRIVER_FLAGS = ("-O2",)  # our drivers: as fast as good C by polling allows
 LINK_FLAGS = ("-nostartfiles", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments")
 
 # Files of mbed TLS that the two programs can reach
-MBEDTLS_MODULES = ["aes", "aria", "arc4", "asn1parse", "asn1write", "base64", "bignum", "camellia", "ccm", "chacha20", "chachapoly", "cipher", "cipher_wrap", "cmac", "constant_time", "ctr_drbg", "des", "dhm", "ecdh", "ecjpake", "ecp", "ecp_curves", "entropy", "entropy_poll", "error", "gcm", "hmac_drbg", "md", "md2", "md4", "md5", "nist_kw", "oid", "pkcs5", "platform", "platform_util", "poly1305", "ripemd160", "rsa", "rsa_internal", "sha1", "sha256", "sha512", "xtea"]
+MBEDTLS_MODULES = (
+    "aes", "aria", "arc4", "asn1parse", "asn1write", "base64", "bignum", "camellia", "ccm", "chacha20",
+    "chachapoly", "cipher", "cipher_wrap", "cmac", "constant_time", "ctr_drbg", "des", "dhm", "ecdh", "ecjpake",
+    "ecp", "ecp_curves", "entropy", "entropy_poll", "error", "gcm", "hmac_drbg", "md", "md2", "md4", "md5",
+    "nist_kw", "oid", "pkcs5", "platform", "platform_util", "poly1305", "ripemd160", "rsa", "rsa_internal",
+    "sha1", "sha256", "sha512", "xtea",
+)  # fmt: skip
 # Flags of single modules; each is explained in docs/guest.md.
 MODULE_FLAGS: dict[str, tuple[str, ...]] = {}
 

@@ -24,9 +24,10 @@ from cryplab.errors import ToolError, UsageError, nearest
 Progress = Callable[[str], None]
 
 RELEASE = "bookworm"  # the Debian release whose source packages we use, on whatever release we run
-DEBIAN_NAMES = frozenset(
-    ["oldoldstable", "oldstable", "stable", "testing", "unstable", "sid", "buster", "bullseye", "bookworm", "trixie", "forky", "duke"]
-)
+DEBIAN_NAMES = frozenset({
+    "oldoldstable", "oldstable", "stable", "testing", "unstable", "sid", "buster", "bullseye", "bookworm", "trixie",
+    "forky", "duke",
+})  # fmt: skip
 FETCH_LIMIT_S = 300
 
 
