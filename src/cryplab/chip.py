@@ -266,23 +266,25 @@ class Chip:
             if thing.name in seen:
                 raise DeclarationError(f"{self.name}: there are two peripherals named {thing.name}")
             seen.add(thing.name)
-        for thing in self._all():
-            if thing.size <= 0 or thing.base % WORD_BYTES or thing.size % WORD_BYTES:
-                raise DeclarationError(
-                    f"{self.name}: {thing.name} at {thing.base:#010x} with {thing.size:#x} bytes: "
-                    f"base and size must be multiples of {WORD_BYTES}, and the size more than 0"
-                )
-            if not 0 <= thing.base < thing.end <= ADDRESS_END:
-                raise DeclarationError(f"{self.name}: {_span(thing)} is outside the 32-bit address space")
-            if isinstance(thing, Flash) and thing.sectors and sum(thing.sectors) != thing.size:
-                raise DeclarationError(
-                    f"{self.name}: the sectors of {thing.name} make {sum(thing.sectors):#x} bytes, "
-                    f"its size is {thing.size:#x}"
-                )
-        ordered = sorted(self._all(), key=lambda t: t.base)
-        for below, above in pairwise(ordered):
+        for place in self._all():
+            self._check_place(place)
+        for below, above in pairwise(sorted(self._all(), key=lambda place: place.base)):
             if above.base < below.end:
                 raise DeclarationError(f"{self.name}: {_span(above)} overlaps {_span(below)}")
+
+    def _check_place(self, thing: Memory | Peripheral) -> None:
+        if thing.size <= 0 or thing.base % WORD_BYTES or thing.size % WORD_BYTES:
+            raise DeclarationError(
+                f"{self.name}: {thing.name} at {thing.base:#010x} with {thing.size:#x} bytes: "
+                f"base and size must be multiples of {WORD_BYTES}, and the size more than 0"
+            )
+        if not 0 <= thing.base < thing.end <= ADDRESS_END:
+            raise DeclarationError(f"{self.name}: {_span(thing)} is outside the 32-bit address space")
+        if isinstance(thing, Flash) and thing.sectors and sum(thing.sectors) != thing.size:
+            raise DeclarationError(
+                f"{self.name}: the sectors of {thing.name} make {sum(thing.sectors):#x} bytes, "
+                f"its size is {thing.size:#x}"
+            )
 
     def _check_irqs(self, thing: At) -> None:
         for line, number in thing.irqs.items():

@@ -9,6 +9,7 @@ from typing import Any
 from cryplab.blocks.rcc_f4_gates import RccF4Gates
 from cryplab.clock import Event
 from cryplab.registers import Reg, r, rw, w
+from cryplab.wires import Line
 
 __all__ = ["RccF4"]
 
@@ -189,6 +190,8 @@ class RccF4(RccF4Gates):
     plli2scfgr: PLLI2SCFGR
     pllsaicfgr: PLLSAICFGR
     dckcfgr: DCKCFGR
+
+    irq: Line
 
     lines = ("irq",)
     saved = ("_starting", "_last", "_hz")

@@ -1,6 +1,7 @@
 """STM32F437VG: Cortex-M4F at 180 MHz, 1 MB flash, CRYP, HASH and RNG; STM32F427VG is the same without CRYP and HASH."""
 
 from cryplab.blocks.crc_v1 import CrcV1
+from cryplab.blocks.cryp_v2 import CrypV2
 from cryplab.blocks.dbgmcu import DbgmcuF4
 from cryplab.blocks.device_id import DeviceIdF4
 from cryplab.blocks.dma_v2 import DmaV2
@@ -10,20 +11,12 @@ from cryplab.blocks.gpio_v2 import GpioV2
 from cryplab.blocks.hash_v2 import HashV2
 from cryplab.blocks.pwr_f4 import PwrF4
 from cryplab.blocks.rcc_f4 import RccF4
+from cryplab.blocks.rng_v1 import RngV1
 from cryplab.blocks.rtc_v2 import RtcV2
 from cryplab.blocks.syscfg_f4 import SyscfgF4
 from cryplab.blocks.tim_v1 import TimBasicV1, TimV1, TimV1Bits16
 from cryplab.blocks.usart_v1 import UsartV1
 from cryplab.chip import MHZ, At, Chip, DmaWire, Flash, KiB, NotModelled, Ram
-
-try:
-    from cryplab.blocks.cryp_v2 import CrypV2
-except ImportError:
-    from cryplab.chips._pending import CrypV2
-try:
-    from cryplab.blocks.rng_v1 import RngV1
-except ImportError:
-    from cryplab.chips._pending import RngV1
 
 __all__ = ["BANK_SECTORS", "STM32F427VG", "STM32F437VG"]
 
