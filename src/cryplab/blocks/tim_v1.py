@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from cryplab.clock import Event
-from cryplab.registers import Block, Reg, RegArray, r, rc_w0, rw, w
+from cryplab.registers import Block, Field, Reg, RegArray, rc_w0, rw, w
+from cryplab.wires import Line
 
 __all__ = ["TimBasicV1", "TimV1", "TimV1Bits16"]
 
 FULL_16 = 0xFFFF
 FULL_32 = 0xFFFF_FFFF
+INTERRUPT_BITS = 0x5F  # UIE, CC1IE to CC4IE, TIE in DIER; UIF, CC1IF to CC4IF, TIF in SR
 
 
 class TimBasicV1(Block):
@@ -42,7 +44,7 @@ class TimBasicV1(Block):
     class DIER(Reg, at=0x0C):
         """DMA and interrupt enable register"""
 
-        UDE = rw(8, "DMA request at update")
+        UDE = rw(8, "DMA request at update", modelled=False)
         UIE = rw(0, "interrupt at update")
 
     class SR(Reg, at=0x10):
@@ -79,13 +81,194 @@ class TimBasicV1(Block):
     psc: PSC
     arr: ARR
 
+    irq: Line
+
     lines = ("irq",)
+    saved = ("_anchor", "_rest", "_count", "_psc", "_arr", "_ratio", "_event")
+
+    def __init__(self, *args: Any, kernel: str = "TIMCLK1", **kwargs: Any) -> None:
+        self.kernel = kernel
+        self._event: Event | None = None
+        super().__init__(*args, **kwargs)
+
+    def on_reset(self) -> None:
+        """Stopped at 0."""
+        self.clock.cancel(self._event)
+        self._event = None
+        self._anchor = self.clock.now
+        "Cycle up to which counting has been worked out."
+        self._rest = 0
+        "What had passed of the next count at `_anchor`, in units of 1 / `_ratio[1]` cycles."
+        self._count = 0
+        self._psc, self._arr = 0, self.arr.ARR
+        self._ratio = self._rate()
+        self.irq.set(False)
+
+    def clock_changed(self) -> None:
+        """Count up to now at the old rate, go on at the new one."""
+        self._catch_up()
+        self._set_rate()
+        self._schedule()
+
+    # -- counting ------------------------------------------------------------------------------
+    def _rate(self) -> tuple[int, int]:
+        """Cycles of a count as a fraction; 0 as numerator while nothing counts."""
+        timer, core = self.frequency(self.kernel), self.frequency("HCLK")
+        return (core * (self._psc + 1), timer) if timer and core else (0, 1)
+
+    def _set_rate(self) -> None:
+        rate = self._rate()
+        if rate != self._ratio:
+            self._ratio, self._rest = rate, 0
+
+    def _channels(self) -> tuple[tuple[Field, int], ...]:
+        """Flag and compare value of each channel that compares."""
+        return ()
+
+    def _catch_up(self) -> None:
+        """Bring counter and flags up to the present cycle."""
+        now = self.clock.now
+        passed, self._anchor = now - self._anchor, now
+        if not self.cr1.CEN or not self._ratio[0] or not self._arr:
+            return
+        per_count, scale = self._ratio
+        counts, self._rest = divmod(passed * scale + self._rest, per_count)
+        while counts:
+            counts = self._run(counts)
+
+    def _run(self, counts: int) -> int:
+        """Count on; returns what remains when an overflow has changed period or rate."""
+        to_overflow = self._to_overflow()
+        if counts < to_overflow:
+            self._compare(self._count + 1, self._count + counts)
+            self._count += counts
+            return 0
+        counts -= to_overflow
+        overrun = self._count > self._arr  # ARR was lowered below the counter: it rolls over without an update
+        self._compare(self._count + 1, self.CNT.CNT.mask if overrun else self._arr, overflow=not overrun)
+        self._count = 0
+        self._compare(0, 0)
+        if overrun or self.cr1.UDIS:
+            return counts
+        rate = self._ratio
+        self._update_event()
+        self.sr.UIF = 1
+        if self.cr1.OPM:
+            self.cr1.CEN = 0
+            self._rest = 0
+            return 0
+        if self._ratio != rate:  # a new prescaler counts the rest of the time
+            rest = (counts * rate[0] + self._rest) * self._ratio[1] // rate[1]
+            counts, self._rest = divmod(rest, self._ratio[0])
+        whole, left = divmod(counts, self._arr + 1) if self._arr else (0, 0)
+        if whole:
+            self._compare(0, self._arr, overflow=True)
+        return left
+
+    def _to_overflow(self) -> int:
+        last = self._arr if self._count <= self._arr else self.CNT.CNT.mask
+        return last - self._count + 1
+
+    def _compare(self, first: int, last: int, *, overflow: bool = False) -> None:
+        """Set the flag of each channel whose value the counter passed; one beyond ARR matches at the overflow."""
+        for flag, value in self._channels():
+            if first <= value <= last or (overflow and value > self._arr):
+                self.sr.value |= flag.bits
+
+    def _update_event(self) -> None:
+        """Prescaler and auto-reload take over their buffered values."""
+        self._psc, self._arr = self.psc.PSC, self.arr.ARR
+        self._ratio = self._rate()
+
+    # -- what is due ---------------------------------------------------------------------------
+    def _schedule(self) -> None:
+        """Ask the clock to call back when the next enabled flag rises; drive the interrupt line."""
+        self.clock.cancel(self._event)
+        self._event = None
+        pending = self.sr.value & self.dier.value & INTERRUPT_BITS
+        self.irq.set(bool(pending))
+        wanted = self.dier.value & INTERRUPT_BITS & ~self.sr.value
+        if not wanted or not self.cr1.CEN or not self._ratio[0] or not self._arr:
+            return
+        to_overflow = self._to_overflow()
+        counts = [to_overflow] if wanted & self.SR.UIF.bits and not self.cr1.UDIS else []
+        for flag, value in self._channels():
+            if wanted & flag.bits:
+                counts.append(value - self._count if value > self._count else to_overflow + value)
+                if value > self._arr:
+                    counts[-1] = to_overflow
+        if counts:
+            per_count, scale = self._ratio
+            self._event = self.clock.after(-((self._rest - min(counts) * per_count) // scale), self._due)
+
+    def _due(self) -> None:
+        self._event = None
+        self._catch_up()
+        self._schedule()
+
+    # -- registers -----------------------------------------------------------------------------
+    @CNT.being_read
+    def _read_count(self) -> int:
+        self._catch_up()
+        return self._count
+
+    @CNT.written
+    def _write_count(self) -> None:
+        self._catch_up()
+        self._count = self.cnt.CNT
+        self._schedule()
+
+    @SR.being_read
+    def _read_status(self) -> None:
+        self._catch_up()
+
+    @CR1.being_written
+    @DIER.being_written
+    @SR.being_written
+    @EGR.being_written
+    @PSC.being_written
+    @ARR.being_written
+    def _before_write(self, value: int) -> int:
+        self._catch_up()
+        return value
+
+    @CR1.being_read
+    def _read_control(self) -> None:
+        self._catch_up()  # one pulse mode clears CEN
+
+    @CR1.written
+    @DIER.written
+    @SR.written
+    @PSC.written
+    def _after_write(self) -> None:
+        self._schedule()
+
+    @ARR.written
+    def _write_reload(self) -> None:
+        if not self.cr1.ARPE:
+            self._arr = self.arr.ARR
+        self._schedule()
+
+    @EGR.written
+    def _generate(self) -> None:
+        if self.egr.UG:
+            self._count = self._rest = 0
+            if not self.cr1.UDIS:
+                self._update_event()
+                if not self.cr1.URS:
+                    self.sr.UIF = 1
+        self._generate_channels()
+        self._schedule()
+
+    def _generate_channels(self) -> None:
+        """A basic timer has none."""
 
 
 class TimV1(TimBasicV1):
     """General-purpose timer with a 32-bit counter (TIM2, TIM5) and four output-compare channels.
 
-    Departures: up-counting only; capture inputs, external clocks, slave modes and output pins are remembered only.
+    Departures: up-counting only; capture inputs, external clocks, slave modes and output pins are remembered only;
+    compare values take effect at once, also with OCxPE; no DMA requests.
     """
 
     class CR1(TimBasicV1.CR1):
@@ -115,11 +298,11 @@ class TimV1(TimBasicV1):
     class DIER(TimBasicV1.DIER):
         """DMA and interrupt enable register"""
 
-        TDE = rw(14, "DMA request at trigger")
-        CC4DE = rw(12, "DMA request of channel 4")
-        CC3DE = rw(11, "DMA request of channel 3")
-        CC2DE = rw(10, "DMA request of channel 2")
-        CC1DE = rw(9, "DMA request of channel 1")
+        TDE = rw(14, "DMA request at trigger", modelled=False)
+        CC4DE = rw(12, "DMA request of channel 4", modelled=False)
+        CC3DE = rw(11, "DMA request of channel 3", modelled=False)
+        CC2DE = rw(10, "DMA request of channel 2", modelled=False)
+        CC1DE = rw(9, "DMA request of channel 1", modelled=False)
         TIE = rw(6, "interrupt at trigger")
         CC4IE = rw(4, "interrupt of channel 4")
         CC3IE = rw(3, "interrupt of channel 3")
@@ -216,6 +399,34 @@ class TimV1(TimBasicV1):
     ccr: RegArray[CCR]
     dcr: DCR
     dmar: DMAR
+
+    def _channels(self) -> tuple[tuple[Field, int], ...]:
+        """A channel compares unless CCxS makes it a capture input."""
+        first, second = self.ccmr
+        captures = (first.CC1S, first.CC2S, second.CC1S, second.CC2S)
+        flags = (self.SR.CC1IF, self.SR.CC2IF, self.SR.CC3IF, self.SR.CC4IF)
+        return tuple((f, c.value) for f, c, s in zip(flags, self.ccr, captures, strict=True) if not s)
+
+    @CCR.being_written
+    @CCMR.being_written
+    def _before_channel_write(self, index: int, value: int) -> int:
+        return self._before_write(value)
+
+    @CCR.written
+    @CCMR.written
+    def _after_channel_write(self, index: int) -> None:
+        self._schedule()
+
+    def _generate_channels(self) -> None:
+        """CCxG sets CCxIF."""
+        egr, sr = self.egr, self.sr
+        assert isinstance(egr, TimV1.EGR)
+        assert isinstance(sr, TimV1.SR)
+        sr.CC1IF |= egr.CC1G
+        sr.CC2IF |= egr.CC2G
+        sr.CC3IF |= egr.CC3G
+        sr.CC4IF |= egr.CC4G
+        sr.TIF |= egr.TG
 
 
 class TimV1Bits16(TimV1):
