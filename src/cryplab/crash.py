@@ -20,7 +20,7 @@ def describe_crash(machine: Machine, headline: str = "") -> str:
     fault = machine.core.fault
     registers = dict(fault.registers) if fault else {name: machine.core.read_register(name) for name in REGISTERS}
     if fault and not headline:
-        headline = f"{fault.kind} at {machine.where(fault.pc)}: {fault.text}"
+        headline = f"{fault.kind} at {machine.where(fault.pc)}: {fault.cause}"
     elif not headline:
         headline = f"stopped at {machine.where(registers['pc'])}"
     lines = [headline, ""]

@@ -21,20 +21,25 @@ from cryplab.chip import At, Flash, Ram
 from cryplab.clock import NEVER, Clock
 from cryplab.consoles import Console, Rtt, Semihosting, SemihostRequest
 from cryplab.cpu.cortex_m import CortexM, Stop
-from cryplab.cpu.private import Private
+
+try:
+    from cryplab.cpu.private import Private
+except ImportError:
+    Private = None  # type: ignore
 from cryplab.errors import FirmwareError, GuestCrash, UsageError
 from cryplab.loader import Image, check_fits, load_all
 from cryplab.registers import Block
-from cryplab.reports import Location, Reports
+from cryplab.reports import Location, NotModelled, Reports
 from cryplab.symbols import Symbol
 
 __all__ = ["BENCH_BASE", "BENCH_SIZE", "DEFAULT_DATE", "Machine", "Outcome", "Snapshot"]
 
 ClockMode = Literal["fast", "exact"]
 DEFAULT_DATE = datetime(2026, 1, 1, tzinfo=UTC)
-PERIPHERAL_WINDOWS = ((0x4000_0000, 0x1008_0000), (0x5000_0000, 0x0806_1000))
-IO_WINDOWS = ((0x4000_0000, 0x0008_0000), (0x5000_0000, 0x0006_1000))
-PRIVATE_WINDOW = (0xE000_0000, 0x0010_0000)
+PAGE = 0x1000
+IO_WINDOWS = ((0x4000_0000, 0x4008_0000), (0x5000_0000, 0x5006_1000))
+"Where accesses go to the bus even if nothing lives there: first address, first behind."
+PRIVATE_PERIPHERALS = 0xE000_0000
 BENCH_BASE, BENCH_SIZE = 0x2010_0000, 0x0008_0000
 "Memory of the bench, not of the chip: stack and arguments of `call`; masters reach it."
 RTT_POLL_SECONDS = 0.001
@@ -153,8 +158,22 @@ class Machine:
         bench[0:2] = b"\x00\xbe"  # BKPT: a called function returns here
         flash = self.chip.flash
         self.core.map_alias(0, flash.base, flash.size)
-        for base, size in IO_WINDOWS:
-            self.core.map_io(base, size)
+        for first, end in self._io_windows():
+            self.core.map_io(first, end - first)
+
+    def _io_windows(self) -> list[tuple[int, int]]:
+        """Whole pages for the peripherals, with holes where a memory lies among them (backup SRAM)."""
+        windows = list(IO_WINDOWS)
+        for thing in self.chip.peripherals:
+            first, end = thing.base // PAGE * PAGE, -(-thing.end // PAGE) * PAGE
+            if first < PRIVATE_PERIPHERALS and not any(lo <= first and end <= hi for lo, hi in windows):
+                windows.append((first, end))
+        for memory in self.chip.memory:
+            holes = [(lo, hi) for lo, hi in windows if lo < memory.end and memory.base < hi]
+            for lo, hi in holes:
+                windows.remove((lo, hi))
+                windows += [(a, b) for a, b in ((lo, memory.base), (memory.end, hi)) if a < b]
+        return windows
 
     def _build_blocks(self) -> None:
         for at in self.chip.modelled:
@@ -167,6 +186,8 @@ class Machine:
             self.blocks[known.name] = remembered
             self.bus.attach(known.base, known.size, remembered, bus=known.bus)
         self.core.on_read, self.core.on_write = self.bus.read, self.bus.write
+        if Private is None:
+            return
         self.private = Private(self.core, clock=self.clock, reports=self.reports)
         for base, size, block in self.private.slots():
             self.blocks[block.name] = block
@@ -185,7 +206,8 @@ class Machine:
         for wire in self.chip.dma:
             owner, _, request = wire.request.partition(".")
             controller: Any = self.blocks[wire.controller]
-            controller.connect(wire.stream, wire.channel, getattr(self.blocks[owner], request))
+            if hasattr(controller, "connect"):  # TODO until dma_v2 is there
+                controller.connect(wire.stream, wire.channel, getattr(self.blocks[owner], request))
         for block in self.blocks.values():
             self._wire_block(block)
         rcc: Any = self.blocks["RCC"]
@@ -197,7 +219,9 @@ class Machine:
         flash: Any = self.blocks["FLASH"]
         flash.memory = self.flash_view
         flash.on_access_control = self.core.set_flash
-        flash.on_changed = lambda base, size: self.core.flush(base, size)
+        flash.on_changed = self.core.flush
+        syscfg: Any = self.blocks["SYSCFG"]
+        syscfg.on_remap = self._remap
         self._clock_changed()
         if self.board.console:
             uart: Any = self.blocks[self.board.console]
@@ -239,6 +263,15 @@ class Machine:
 
     def _reachable(self, slot: Slot) -> None:
         self.core.gate(slot.base, slot.size, open=slot.open and not slot.in_reset)
+
+    def _remap(self, mode: int) -> None:
+        """SYSCFG_MEMRMP: what address 0 shows. Only the main flash is modelled there."""
+        if mode != 0:
+            self.reports.not_modelled(
+                NotModelled(
+                    "SYSCFG", "SYSCFG.MEMRMP.MEM_MODE", f"set to {mode}; address 0 goes on showing the main flash"
+                )
+            )
 
     def _clock_changed(self) -> None:
         rcc: Any = self.blocks["RCC"]

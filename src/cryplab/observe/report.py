@@ -1,0 +1,190 @@
+"""What `run` tells at the end: crypto by operation and place, what broke a rule, what was not modelled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rich.console import RenderableType
+
+from cryplab.observe.operations import OperationRow, operation_table
+from cryplab.observe.profile import by_symbol
+from cryplab.observe.software import SoftwareRow, software_table
+from cryplab.show import plain_table
+
+if TYPE_CHECKING:
+    from cryplab.machine import Machine, Outcome
+
+__all__ = ["RunReport", "run_report"]
+
+SOFTWARE_LEAST_SHARE = 0.0005
+LISTED = 20
+REASONS = {
+    "finished": "the firmware finished",
+    "until": "the awaited text was printed",
+    "idle": "asleep, with nothing that could wake it",
+    "time": "the virtual time was used up",
+    "stopped": "stopped",
+    "fault": "the guest faulted",
+    "lockup": "the core locked up",
+    "reset": "the guest reset itself again and again",
+}
+
+
+@dataclass
+class RunReport:
+    """The answer of a run; `to_json` has the fields of the contract, `render` the text."""
+
+    machine: Machine
+    outcome: Outcome
+    wall_seconds: float
+    operations: list[OperationRow]
+    software: list[SoftwareRow]
+    findings: list[Any] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        """Virtual seconds since reset."""
+        return self.machine.clock.seconds()
+
+    @property
+    def exit_code(self) -> int:
+        """What the command line returns: 4 crashed, 1 findings or the guest reported failure, else 0."""
+        if self.outcome.exit_code:
+            return self.outcome.exit_code
+        return 1 if self.findings else 0
+
+    @property
+    def end_sentence(self) -> str:
+        """How it ended, with the virtual time."""
+        text = self.outcome.text or REASONS[self.outcome.reason]
+        code = f" with code {self.outcome.code}" if self.outcome.code is not None else ""
+        return f"{text}{code} after {self.seconds:.6f} s virtual ({self.machine.clock.now} cycles)"
+
+    def to_json(self) -> dict[str, Any]:
+        """One document."""
+        reports = self.machine.reports
+        return {
+            "board": self.machine.board.name,
+            "console": self.machine.console.text,
+            "seconds": self.seconds,
+            "cycles": self.machine.clock.now,
+            "clock_hz": self.machine.clock.hz,
+            "wall_seconds": round(self.wall_seconds, 3),
+            "seed": self.machine.seed,
+            "operations": [row.as_json() for row in self.operations],
+            "software": [row.as_json() for row in self.software],
+            "findings": [finding.to_json() for finding in self.findings],
+            "guest_errors": [
+                {"block": e.block, "text": e.text, "rule": e.rule, "pc": e.where.pc, "cycle": e.where.cycle,
+                 "where": self.machine.where(e.where.pc), "count": e.count}
+                for e in reports.guest_errors.values()
+            ],
+            "not_modelled": [
+                {"block": u.block, "what": u.what, "text": u.text, "pc": u.where.pc, "cycle": u.where.cycle,
+                 "where": self.machine.where(u.where.pc), "count": u.count}
+                for u in reports.unmodelled.values()
+            ],
+            "unmapped": [
+                {"address": u.address, "access": "w" if u.write else "r", "pc": u.where.pc, "cycle": u.where.cycle,
+                 "where": self.machine.where(u.where.pc), "count": u.count}
+                for u in reports.unmapped_accesses.values()
+            ],
+            "end": {"reason": self.outcome.reason, "code": self.outcome.code, "text": self.end_sentence,
+                    "crash": self.outcome.crash},
+        }  # fmt: skip
+
+    # -- text ----------------------------------------------------------------------------------
+    def render(self) -> list[RenderableType]:
+        """Behind the console text: operations, software, findings, what was not modelled, the end."""
+        console = self.machine.console.text
+        parts: list[RenderableType] = [] if console.endswith("\n") or not console else [""]
+        parts += ["", "crypto in hardware"]
+        parts += [self._operations()] if self.operations else ["  none"]
+        parts += ["", "crypto in software"]
+        parts += [self._software()] if self.software else ["  none seen"]
+        parts += self._findings()
+        parts += self._guest_errors()
+        parts += self._not_modelled()
+        parts += ["", f"end: {self.end_sentence}"]
+        if self.outcome.crash:
+            parts += ["", self.outcome.crash]
+        return parts
+
+    def _operations(self) -> RenderableType:
+        table = plain_table("operation", "key", "calls", "bytes", "block", "cycles/B", "engine", "share",
+                            right=("key", "calls", "bytes", "cycles/B", "engine", "share"))  # fmt: skip
+        for row in self.operations:
+            felt, busy = row.elapsed_per_byte, row.busy_per_byte
+            table.add_row(
+                "  " + row.name,
+                str(row.key_bits or "-"),
+                str(row.calls),
+                str(row.data_bytes),
+                row.block + (" (DMA)" if row.by_dma == row.calls else " (part DMA)" if row.by_dma else ""),
+                "-" if felt is None else f"{felt:.2f}",
+                "-" if busy is None else f"{busy:.2f}",
+                f"{100 * row.share:.1f} %",
+            )
+        return table
+
+    def _software(self) -> RenderableType:
+        table = plain_table("algorithm", "share", "why", "functions", right=("share",))
+        for row in self.software:
+            names = ", ".join(f.name for f in row.functions[:3]) + (", ..." if len(row.functions) > 3 else "")
+            table.add_row("  " + row.algorithm, f"{100 * row.share:.1f} %", row.reason, names)
+        return table
+
+    def _findings(self) -> list[RenderableType]:
+        if not self.findings:
+            return []
+        parts: list[RenderableType] = ["", f"findings: {len(self.findings)}"]
+        for finding in self.findings:
+            parts += ["", finding.render()]
+        return parts
+
+    def _guest_errors(self) -> list[RenderableType]:
+        errors = list(self.machine.reports.guest_errors.values())
+        parts: list[RenderableType] = ["", f"guest errors: {len(errors) or 'none'}"]
+        parts += [f"  {self.machine.where(e.where.pc)}: {e.text}{_times(e.count)}" for e in errors[:LISTED]]
+        return parts + _more(len(errors))
+
+    def _not_modelled(self) -> list[RenderableType]:
+        reports = self.machine.reports
+        lines = [
+            f"  {self.machine.where(u.where.pc)}: {u.what} {u.text}{_times(u.count)}"
+            for u in reports.unmodelled.values()
+        ]
+        lines += [
+            f"  {self.machine.where(u.where.pc)}: nothing is mapped at {u.address:#010x}, "
+            f"{'written' if u.write else 'read'}{_times(u.count)}"
+            for u in reports.unmapped_accesses.values()
+        ]
+        return ["", f"not modelled or not mapped: {len(lines) or 'none'}", *lines[:LISTED], *_more(len(lines))]
+
+
+def _times(count: int) -> str:
+    return f" ({count} times)" if count > 1 else ""
+
+
+def _more(count: int) -> list[RenderableType]:
+    return [f"  and {count - LISTED} more (--json lists all)"] if count > LISTED else []
+
+
+def run_report(machine: Machine, outcome: Outcome, wall_seconds: float = 0.0) -> RunReport:
+    """Gather what a run has to tell."""
+    cycles = machine.clock.now
+    symbols = machine.image.symbols if machine.image else None
+    operations = machine.reports.operations
+    software: list[SoftwareRow] = []
+    if symbols is not None:
+        profile = by_symbol(machine.core.profile(), symbols)
+        software = software_table(profile, cycles, machine.chip, operations, symbols)
+        software = [row for row in software if row.share >= SOFTWARE_LEAST_SHARE]
+    return RunReport(
+        machine=machine,
+        outcome=outcome,
+        wall_seconds=wall_seconds,
+        operations=operation_table(operations, cycles, machine.where),
+        software=software,
+    )
