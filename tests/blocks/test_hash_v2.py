@@ -207,6 +207,20 @@ def test_hash_settings_are_taken_at_init_only(driver: HashDriver) -> None:
     assert driver.digest("SHA-256").hex() == ABC["SHA-256"]
 
 
+def test_words_that_are_in_keep_their_order_when_datatype_changes(driver: HashDriver) -> None:
+    driver.start("SHA-256", 2)
+    driver.feed(MESSAGE[:40], 2)
+    driver.restore(driver.save())
+    driver.write(CR, ALGO["SHA-256"] | 3 << 4)
+    context = driver.save()
+    driver.start("SHA-256", 3)
+    driver.restore(context)
+    driver.feed(MESSAGE[40:51], 3)
+    driver.calculate(8 * 51)
+    driver.wait(DCIS)
+    assert driver.digest("SHA-256") == digest("SHA-256", MESSAGE[:51])
+
+
 def test_nblw_survives_init(driver: HashDriver) -> None:
     driver.write(STR, 24)
     driver.start("SHA-1")

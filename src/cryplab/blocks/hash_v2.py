@@ -143,6 +143,7 @@ class HashV2(Block):
 
     CYCLES: ClassVar[dict[Text, int]] = {"MD5": 50, "SHA-1": 66, "SHA-224": 50, "SHA-256": 50}
     "Bus clock cycles of one block, loading not included."
+    algorithms = (*CYCLES, *(f"{name}-HMAC" for name in CYCLES))
     SLOWER: ClassVar[int] = 10
 
     _segment: Segment | None = None
@@ -381,8 +382,10 @@ class HashV2(Block):
             self.guest_error(f"{self.name}.CR.{names} written while SR.BUSY = 1", "O5")
         self._dma_was = self.cr.DMAE
         datatype = self.CR.DATATYPE.of(word)
-        if self.CR.DATATYPE.of(changed) and self._words and not self.CR.INIT.of(word):
+        if self.CR.DATATYPE.of(changed) and not self.CR.INIT.of(word):
+            self._take_context()
             self._words = [reorder(reorder(old, self.cr.DATATYPE), datatype) for old in self._words]
+            self._exported = False
         return word
 
     @CR.written
@@ -441,22 +444,27 @@ class HashV2(Block):
     # -- context swap --------------------------------------------------------------------------
     @CSR.being_read
     def _context_read(self, index: int) -> int | None:
-        self._advance(self.clock.read_now())
-        if self._jobs:
+        if self._computing():
             self.guest_error(f"{self.name}.CSR read while SR.BUSY = 1; reads as 0", "O5")
             return 0
-        self._give_context()
+        if not self._exported:
+            self._give_context()
         return None
 
     @CSR.being_written
     def _context_written(self, index: int, word: int) -> int | None:
-        self._advance(self.clock.read_now())
-        if self._jobs:
+        if self._computing():
             self.guest_error(f"{self.name}.CSR written while SR.BUSY = 1; ignored", "O5")
             return None
-        self._give_context()
-        self._imported = self._attention = True
+        if not self._imported:
+            self._give_context()
+            self._imported = self._attention = True
         return word
+
+    def _computing(self) -> bool:
+        if self._jobs:
+            self._advance(self.clock.read_now())
+        return bool(self._jobs)
 
     def _give_context(self) -> None:
         """Put the true state into CSR, unless it is there."""
