@@ -81,6 +81,7 @@ class RngV1(Block):
 
     widths = (4,)
     lines = ("irq",)
+    algorithms = ("RNG",)
     saved = (
         "_core_hz", "_event", "_left", "_made", "_on", "_open", "_rng_hz", "_seed", "_since", "_source",
         "clock_error", "seed_error_at", "slow", "stuck_word", "zero_at",
