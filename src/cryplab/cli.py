@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import click
 
@@ -20,6 +20,7 @@ from cryplab.errors import CryplabError, LimitReached, UsageError
 
 __all__ = ["cli", "main"]
 
+ClockMode = Literal["fast", "exact"]
 F = TypeVar("F", bound=Callable[..., Any])
 BUILDS = ("software", "hardware", "hal-style", "faulty")
 LIBRARIES = ("mbedtls", "wolfssl")
@@ -170,10 +171,10 @@ def build(
     from cryplab import guest
 
     if fetch_only:
-        path = guest.fetch(library, source=source)
+        path = guest.library(library, source)
     else:
         if program is None:
-            raise UsageError(f"which program? There are {', '.join(guest.programs())}")
+            raise UsageError(f"which program? There are {', '.join(guest.PROGRAMS)}")
         target = _board(board, chip, hse, console_name, DEFAULT_BOARD)
         with show.progress(quiet) as tick:
             path = guest.build(program, target, library=library, build=build_name, source=source, progress=tick)
@@ -204,7 +205,7 @@ def run(
     chip: str | None,
     hse: str | None,
     console_name: str | None,
-    clock: str,
+    clock: ClockMode,
     seed: int,
     date: datetime | None,
     also: tuple[Path, ...],
@@ -226,7 +227,7 @@ def run(
     from cryplab.observe.trace import TraceWriter
 
     target = _board(board, chip, hse, console_name, DEFAULT_BOARD)
-    machine = Machine(target, seed=seed, clock=clock, strict=strict, date=date)  # type: ignore[arg-type]
+    machine = Machine(target, seed=seed, clock=clock, strict=strict, date=date)
     machine.load(firmware, also=also, base=base, vectors=vectors)
     machine.stub(stub)
     machine.force(settings)
@@ -272,7 +273,7 @@ def bench(
     console_name: str | None,
     library: str,
     source: Path | None,
-    clock: str,
+    clock: ClockMode,
     seed: int,
     date: datetime | None,
     build_names: tuple[str, ...],
@@ -323,7 +324,7 @@ def selftest(
     console_name: str | None,
     library: str,
     source: Path | None,
-    clock: str,
+    clock: ClockMode,
     seed: int,
     date: datetime | None,
     build_names: tuple[str, ...],

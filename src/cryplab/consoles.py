@@ -152,7 +152,7 @@ class Semihosting:
             data = bytes(self.input[:length])
             del self.input[:length]
             self.write(address, data)
-            return length - len(data)
+            return int(length) - len(data)
         return 1 if op == self.ISTTY else 0
 
     def _string(self, address: int) -> bytes:

@@ -142,8 +142,7 @@ class Machine:
     # -- building ------------------------------------------------------------------------------
     def _build_memory(self) -> None:
         for memory in self.chip.memory:
-            kind = "flash" if isinstance(memory, Flash) else "ram"
-            view = self.core.map_memory(memory.base, memory.size, kind=kind)
+            view = self.core.map_memory(memory.base, memory.size, "flash" if isinstance(memory, Flash) else "ram")
             self._memories.append(view)
             if isinstance(memory, Ram):
                 self._rams.append((memory.base, view))
