@@ -60,10 +60,16 @@ def _console() -> Console:
 
 
 def write(*parts: RenderableType) -> None:
-    """Print for a person."""
+    """Print for a person; in a pipe without colours and without blanks at line ends."""
     console = _console()
-    for part in parts:
-        console.print(part, markup=False) if isinstance(part, str) else console.print(part)
+    with console.capture() as captured:
+        for part in parts:
+            console.print(part, markup=False) if isinstance(part, str) else console.print(part)
+    text = captured.get()
+    if not console.is_terminal:
+        text = "\n".join(line.rstrip() for line in text.split("\n"))
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def write_raw(data: bytes) -> None:
@@ -156,6 +162,17 @@ def all_boards() -> Page:
     return Page({"boards": rows, "chips": chip_names}, parts)
 
 
+def _ranges(numbers: list[int]) -> str:
+    """`1-3,6-10,23`."""
+    runs: list[list[int]] = []
+    for n in sorted(set(numbers)):
+        if runs and n == runs[-1][-1] + 1:
+            runs[-1].append(n)
+        else:
+            runs.append([n])
+    return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
 def _state(at: At) -> str:
     unmodelled = [f for reg in at.block.registers.values() for f in reg.fields if not f.modelled]
     return "partly" if unmodelled else "modelled"
@@ -173,7 +190,7 @@ def one_board(board: Board) -> Page:
     table = plain_table("block", "address", "version", "clock", "irq", "state", right=("irq",))
     blocks: list[dict[str, Any]] = []
     for at in sorted(chip.modelled, key=lambda a: a.base):
-        irqs = ",".join(str(n) for n in sorted(set(at.irqs.values())))
+        irqs = _ranges(list(at.irqs.values()))
         gate = at.clock.removeprefix("RCC.") or "-"
         table.add_row(at.name, f"{at.base:#010x}", at.block.__name__, gate, irqs, _state(at))
         blocks.append({"name": at.name, "base": at.base, "version": at.block.__name__, "clock": at.clock,
