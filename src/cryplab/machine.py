@@ -21,11 +21,7 @@ from cryplab.chip import At, Flash, Ram
 from cryplab.clock import NEVER, Clock
 from cryplab.consoles import Console, Rtt, Semihosting, SemihostRequest
 from cryplab.cpu.cortex_m import CortexM, Stop
-
-try:
-    from cryplab.cpu.private import Private
-except ImportError:
-    Private = None  # type: ignore
+from cryplab.cpu.private import Private
 from cryplab.errors import FirmwareError, GuestCrash, UsageError
 from cryplab.loader import Image, check_fits, load_all
 from cryplab.registers import Block
@@ -185,8 +181,6 @@ class Machine:
             self.blocks[known.name] = remembered
             self.bus.attach(known.base, known.size, remembered, bus=known.bus)
         self.core.on_read, self.core.on_write = self.bus.read, self.bus.write
-        if Private is None:
-            return
         self.private = Private(self.core, clock=self.clock, reports=self.reports)
         for base, size, block in self.private.slots():
             self.blocks[block.name] = block
