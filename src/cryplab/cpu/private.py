@@ -300,8 +300,9 @@ class Stir(CoreBlock):
     @STIR.written
     def trigger(self) -> None:
         """Set it pending."""
-        if self.stir.INTID < self.core.interrupts:
-            self.engine.change("pending", FIRST_INTERRUPT + self.stir.INTID, 1, True)
+        number = self.stir.INTID
+        if number < self.core.interrupts:
+            self.engine.change("pending", FIRST_INTERRUPT + number, 1, True)
 
 
 class Scb(CoreBlock):
