@@ -9,6 +9,8 @@
 
 #define BAUD 115200u
 
+static int muted;
+
 static void alternate_function(GPIO_TypeDef *port, unsigned pin, uint32_t function)
 {
     port->MODER = (port->MODER & ~(3u << (2 * pin))) | GPIO_MODE_AF << (2 * pin);
@@ -30,9 +32,14 @@ void console_init(void)
     BOARD_CONSOLE->CR1 = USART_CR1_UE | USART_CR1_TE | USART_CR1_RE;
 }
 
+void console_mute(int on)
+{
+    muted = on;
+}
+
 void console_write(const char *text, size_t length)
 {
-    for (; length != 0; length--, text++) {
+    for (; length != 0 && !muted; length--, text++) {
         while (!(BOARD_CONSOLE->SR & USART_SR_TXE)) {
         }
         BOARD_CONSOLE->DR = (uint8_t)*text;

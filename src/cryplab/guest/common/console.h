@@ -8,6 +8,7 @@
 void console_init(void);
 void console_write(const char *text, size_t length);
 void console_flush(void); /* wait until the last stop bit has left */
+void console_mute(int on); /* drop what is written meanwhile */
 
 /* The printf family of the reference programs: %c %s %d %i %u %x %X %p %%, flags `-` and `0`, width,
  * precision, `l`, `ll`, `z`. Small, so that it does not bring newlib's locale and heap use along. */
