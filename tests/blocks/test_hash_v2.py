@@ -778,7 +778,7 @@ def test_no_sequence_of_accesses_raises(accesses: list[tuple[int, int, int]], sp
                 driver.write(DIN, value ^ n)
         else:
             driver.write(offset, value)
-    driver.clock.advance(5000)
+    driver.clock.advance(50_000)
     driver.wait(BUSY, False, limit=2)  # "fast" shows it once more
     driver.block.finish()
     assert driver.polled("SHA-256", b"abc").hex() == ABC["SHA-256"]
