@@ -26,6 +26,7 @@ ROW = struct.Struct("<IIIIQQ")
 ROWS, ROWS_COUNT, FILTER, FILTER_MAGIC = "cryplab_rows", "cryplab_rows_count", "cryplab_filter", "cryplab_filter_magic"
 FILTER_BYTES, FILTER_WANTED = 64, 0x43524C42
 LONGEST_NAME = 64
+CYCCNT, COUNTER_RANGE = 0x004, 1 << 32
 SECONDS_MOST = 600.0
 LAST_WORDS = ("Benchmark complete", "\nDONE", "Benchmark Test Completed")
 QUIET_SECONDS, QUIET_GAPS = 5.0, 3.0
@@ -120,13 +121,15 @@ def _run_reference(machine: Machine, job: Job, progress: Progress | None) -> tup
 
 def _read_rows(machine: Machine, count_at: int) -> list[_Window]:
     start = machine.symbol(ROWS).address
+    # the guest counts from the moment it started DWT's counter, the machine from reset
+    begun = (machine.clock.now - machine.blocks["DWT"].read(CYCCNT)) % COUNTER_RANGE
     windows = []
     for index in range(machine.read_word(count_at)):
         raw = machine.read_memory(start + index * ROW.size, ROW.size)
         name_at, unit_at, calls, data_bytes, begin, cycles = ROW.unpack(raw)
         name, unit = _text(machine, name_at), _text(machine, unit_at)
         value = _value(unit, calls, data_bytes, cycles, machine.clock.hz)
-        windows.append(_Window(name, unit, value, calls, data_bytes, begin, begin + cycles, cycles))
+        windows.append(_Window(name, unit, value, calls, data_bytes, begun + begin, begun + begin + cycles, cycles))
     return windows
 
 
