@@ -35,8 +35,10 @@ def words_of(data: bytes, datatype: int) -> list[int]:
 
 def bytes_of(words: list[int], datatype: int) -> bytes:
     """Words from DOUT as bytes of a message."""
-    return b"".join(struct.pack("<I" if datatype == 2 else ">I", words_of(struct.pack(">I", w), datatype)[0])
-                    if datatype in (1, 3) else struct.pack("<I" if datatype == 2 else ">I", w) for w in words)  # fmt: skip
+    order = "<" if datatype == 2 else ">"
+    if datatype != 2:
+        words = words_of(struct.pack(f">{len(words)}I", *words), datatype)
+    return struct.pack(f"{order}{len(words)}I", *words)
 
 
 def padded(data: bytes, size: int = 16) -> bytes:
@@ -194,7 +196,9 @@ class Driver:
         self.write(CR, self.read(CR) & ~(3 * PHASE) | number * PHASE)
         self.enable()
 
-    def gcm_run(self, key: bytes, first: bytes, aad: bytes, data: bytes, decrypt: bool, lengths: bytes) -> tuple[bytes, bytes]:
+    def gcm_run(
+        self, key: bytes, first: bytes, aad: bytes, data: bytes, decrypt: bool, lengths: bytes
+    ) -> tuple[bytes, bytes]:
         """GCM from the counter block `first` of the payload; output and the engine's tag."""
         self.configure(MODES["AES-GCM"] | KEYSIZE[len(key)] | DECRYPT * decrypt)
         self.load_key(key)
@@ -245,7 +249,9 @@ class Driver:
         out, tag = self.gcm_run(key, first, aad, data, decrypt, lengths)
         return out, xor(xor(tag, cover), self.cipher("AES-ECB", key, b"", start))
 
-    def ccm(self, key: bytes, nonce: bytes, aad: bytes, data: bytes, tag_bytes: int, decrypt: bool = False) -> tuple[bytes, bytes]:
+    def ccm(
+        self, key: bytes, nonce: bytes, aad: bytes, data: bytes, tag_bytes: int, decrypt: bool = False
+    ) -> tuple[bytes, bytes]:
         """A CCM message; output and tag of `tag_bytes`."""
         width = 15 - len(nonce)
         flags = 0x40 * bool(aad) | (tag_bytes - 2) // 2 << 3 | width - 1

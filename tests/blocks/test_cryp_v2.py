@@ -4,9 +4,30 @@ from __future__ import annotations
 
 import pytest
 from cryp_driver import (
-    BUSY, CR, CRYPEN, CSGCM, CSGCMCCM, DECRYPT, DIN, DMACR, DOUT, FFLUSH, IFEM, IMSCR, IV, KEYSIZE, MISR, MODES, PHASE,
-    RISR, SR, Driver, bytes_of, padded, words_of,
-)  # fmt: skip
+    BUSY,
+    CR,
+    CRYPEN,
+    CSGCM,
+    CSGCMCCM,
+    DECRYPT,
+    DIN,
+    DMACR,
+    DOUT,
+    FFLUSH,
+    IFEM,
+    IMSCR,
+    IV,
+    KEYSIZE,
+    MISR,
+    MODES,
+    PHASE,
+    RISR,
+    SR,
+    Driver,
+    bytes_of,
+    padded,
+    words_of,
+)
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from cryplab.blocks.cryp_v2 import CrypV2
@@ -402,7 +423,12 @@ CCM_KEY = bytes(range(0x40, 0x50))
      (0x12111007, 0x16151413, 0, 0), [0x5D25AC4D, 0xD6476322, 0xD1600E32, 0x5FC4C900]),
 ])  # fmt: skip
 def test_ccm_trace(
-    datatype: int, b0: tuple[int, ...], b1: tuple[int, ...], text: tuple[int, ...], counter: tuple[int, ...], tag: list[int]
+    datatype: int,
+    b0: tuple[int, ...],
+    b1: tuple[int, ...],
+    text: tuple[int, ...],
+    counter: tuple[int, ...],
+    tag: list[int],
 ) -> None:
     """SP 800-38C example 1. In this version DATATYPE also acts on B0 and on counter block 0."""
     cryp = CrypV2()
@@ -456,7 +482,8 @@ def test_the_counter_word_shows_and_does_not_set() -> None:
 PER_BLOCK = [  # RM0090's table, key preparation as in its text
     ("AES-ECB", 0, (14, 16, 18)), ("AES-CBC", 0, (14, 16, 18)), ("AES-CTR", 0, (14, 16, 18)),
     ("AES-GCM", 1, (10, 10, 10)), ("AES-GCM", 2, (14, 16, 18)), ("AES-GCM", 3, (14, 16, 18)),
-    ("AES-CCM", 0, (12, 14, 16)), ("AES-CCM", 1, (14, 16, 18)), ("AES-CCM", 2, (25, 29, 33)), ("AES-CCM", 3, (14, 16, 18)),
+    ("AES-CCM", 0, (12, 14, 16)), ("AES-CCM", 1, (14, 16, 18)),
+    ("AES-CCM", 2, (25, 29, 33)), ("AES-CCM", 3, (14, 16, 18)),
 ]  # fmt: skip
 
 

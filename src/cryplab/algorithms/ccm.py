@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cryplab.algorithms.gcm import Phase
 
-__all__ = ["CcmFinal", "CcmHeader", "CcmInit", "CcmPayload"]
+__all__ = ["CcmDecryption", "CcmEncryption", "CcmFinal", "CcmHeader", "CcmInit"]
 
 
 class CcmMac(Phase):
@@ -55,10 +55,6 @@ class CcmDecryption(CcmMac):
         out = self.cover(block)
         self.absorb(out & self.clear)
         return out.to_bytes(16, "big")
-
-
-CcmPayload = {False: CcmEncryption, True: CcmDecryption}
-"By direction: True decrypts."
 
 
 class CcmFinal(CcmMac):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from cryplab.algorithms.aes import block_encryption
 from cryplab.algorithms.ghash import ghash
 
-__all__ = ["GcmFinal", "GcmHeader", "GcmPayload", "Phase", "hash_key", "next_counter"]
+__all__ = ["GcmDecryption", "GcmEncryption", "GcmFinal", "GcmHeader", "Phase", "hash_key", "next_counter"]
 
 FIRST = (1).to_bytes(4, "big")
 "Low word of the counter block that covers the tag."
@@ -82,10 +82,6 @@ class GcmDecryption(Phase):
         """Hash the block and decrypt it."""
         self.mac = ghash(self.mac, block, self.h)
         return self.cover(block).to_bytes(16, "big")
-
-
-GcmPayload = {False: GcmEncryption, True: GcmDecryption}
-"By direction: True decrypts."
 
 
 class GcmFinal(Phase):

@@ -30,6 +30,7 @@ FIFO_LATENCY = 3
 "Cycles from the last word of a block to its start."
 KEY_SIZES = (128, 192, 256, 256)
 KEYSIZE_RESERVED = 3
+DES_KEY_BITS = {"DES": 64, "TDES": 192}  # with parity
 
 
 class BlockStream(Protocol):
@@ -43,7 +44,7 @@ class BlockStream(Protocol):
         """One block."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Plan:
     """What the core does with the next blocks, worked out from the registers once and kept until they change.
 
@@ -165,7 +166,15 @@ class Cryp(Block):
     }  # fmt: skip
     "Algorithm and mode by the whole ALGOMODE field."
 
-    algorithms = ("AES-ECB", "AES-CBC", "AES-CTR", "DES-ECB", "DES-CBC", "TDES-ECB", "TDES-CBC")
+    algorithms: ClassVar[tuple[str, ...]] = (
+        "AES-ECB",
+        "AES-CBC",
+        "AES-CTR",
+        "DES-ECB",
+        "DES-CBC",
+        "TDES-ECB",
+        "TDES-CBC",
+    )
 
     GUARDED: ClassVar[int] = CR.ALGODIR.bits | CR.ALGOMODE.bits | CR.DATATYPE.bits | CR.KEYSIZE.bits
     "Bits of CR that cannot be written while BUSY."
@@ -228,7 +237,8 @@ class Cryp(Block):
     def _follow_registers(self) -> None:
         """What the quick paths need to know of CR, IMSCR and DMACR."""
         self._running = bool(self.cr.CRYPEN)
-        self._block_words = 4 if self._algorithm_and_mode()[0] == "AES" else 2
+        self._algorithm, self._mode = self.MODES.get(self.algomode(), ("AES", ""))
+        self._block_words = 4 if self._algorithm == "AES" else 2
         self._watch = bool(self.imscr.value or self.dmacr.value)
 
     # -- data ----------------------------------------------------------------------------------
@@ -249,8 +259,8 @@ class Cryp(Block):
                 self._catch_up()
             if self._running and not self._busy:
                 self._take(now)
-        if self._watch:
-            self._signal()
+            if self._watch:
+                self._signal()
 
     @DIN.being_read
     def _take_back(self) -> int:
@@ -380,22 +390,24 @@ class Cryp(Block):
         """The whole ALGOMODE field."""
         return self.cr.ALGOMODE
 
-    def _algorithm_and_mode(self) -> tuple[str, str]:
-        return self.MODES.get(self.algomode(), ("AES", ""))
+    def phase(self) -> str:
+        """The phase of a mode that has some, else empty."""
+        return ""
 
     def _make_plan(self) -> Plan | None:
         """What CR, key and IV ask for; None for a reserved mode."""
-        algorithm, mode = self._algorithm_and_mode()
+        algorithm, mode = self._algorithm, self._mode
         if not mode:
             return None
-        key_bits = {"AES": KEY_SIZES[self.cr.KEYSIZE], "DES": 64, "TDES": 192}[algorithm]
-        plan = Plan(Kind(algorithm, mode, bool(self.cr.ALGODIR), key_bits), words=self._block_words, output=True)
-        plan.data_bytes = 4 * plan.words
-        plan.pack, plan.unpack = codec(self.cr.DATATYPE, plan.words)
+        key_bits = KEY_SIZES[self.cr.KEYSIZE] if algorithm == "AES" else DES_KEY_BITS[algorithm]
+        phase, words = self.phase(), self._block_words
+        cost = self.CYCLES[algorithm, mode, phase, key_bits]
+        if self._speed != "normal":
+            cost *= 0 if self._speed == "fast" else self.slow_factor
+        kind = Kind(algorithm, mode, bool(self.cr.ALGODIR), key_bits, phase)
+        pack, unpack = codec(self.cr.DATATYPE, words)
+        plan = Plan(kind, words, cost, output=True, data_bytes=4 * words, pack=pack, unpack=unpack)
         self.fill_plan(plan)
-        kind = plan.kind
-        cycles = self.CYCLES[kind.algorithm, kind.mode, kind.phase, kind.key_bits]
-        plan.cost = {"fast": 0, "slow": self.slow_factor * cycles}.get(self._speed, cycles)
         return plan
 
     def fill_plan(self, plan: Plan) -> None:
@@ -486,10 +498,9 @@ class Cryp(Block):
             self._signal()
 
     def _check_settings(self) -> None:
-        algorithm, mode = self._algorithm_and_mode()
-        if not mode:
+        if not self._mode:
             self.guest_error(f"{self.name}.CR: ALGOMODE = {self.algomode()} is reserved; no block is processed", "O19")
-        elif algorithm == "AES" and self.cr.KEYSIZE == KEYSIZE_RESERVED:
+        elif self._algorithm == "AES" and self.cr.KEYSIZE == KEYSIZE_RESERVED:
             self.guest_error(f"{self.name}.CR: KEYSIZE = 3 is reserved; taken as 256 bits", "O19")
 
     @K.being_written
@@ -561,7 +572,13 @@ class Cryp(Block):
     def _signal(self) -> None:
         """Drive the interrupt line and the DMA requests from the present state."""
         self._catch_up()
-        self.irq.set(self._masked_status())
+        self.irq.set(self._masked_status() if self.imscr.value else 0)
+        if self.dmacr.value or self.dma_in.words or self.dma_out.words:
+            self._request()
+        if self._watch and self._until != NEVER:
+            self._schedule()
+
+    def _request(self) -> None:
         dmacr, running, words = self.dmacr, self._running, self._block_words
         if not (running and dmacr.DOEN):
             self.dma_out.drop()
@@ -571,8 +588,6 @@ class Cryp(Block):
             self.dma_in.drop()
         elif len(self._in) <= FIFO_WORDS - BURST_WORDS:
             self.dma_in.ask(words)
-        if self._watch and self._until != NEVER:
-            self._schedule()
 
     # -- life ----------------------------------------------------------------------------------
     def _report(self) -> None:

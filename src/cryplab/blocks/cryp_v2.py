@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 from cryplab.algorithms import ccm, gcm
@@ -13,6 +12,21 @@ from cryplab.registers import Reg, RegArray, rw
 __all__ = ["CrypV2"]
 
 PHASES = ("init", "header", "payload", "final")
+
+STREAMS: dict[tuple[str, str, bool], type[gcm.Phase]] = {
+    (mode, phase, decrypt): stream
+    for mode, phase, streams in (
+        ("GCM", "header",  (gcm.GcmHeader, gcm.GcmHeader)),
+        ("GCM", "payload", (gcm.GcmEncryption, gcm.GcmDecryption)),
+        ("GCM", "final",   (gcm.GcmFinal, gcm.GcmFinal)),
+        ("CCM", "init",    (ccm.CcmInit, ccm.CcmInit)),
+        ("CCM", "header",  (ccm.CcmHeader, ccm.CcmHeader)),
+        ("CCM", "payload", (ccm.CcmEncryption, ccm.CcmDecryption)),
+        ("CCM", "final",   (ccm.CcmFinal, ccm.CcmFinal)),
+    )
+    for decrypt, stream in zip((False, True), streams, strict=True)
+}  # fmt: skip
+"By mode, phase and CR.ALGODIR; the GCM init phase takes no data."
 
 
 class CrypV2(Cryp):
@@ -52,7 +66,7 @@ class CrypV2(Cryp):
 
     MODES: ClassVar[dict[int, tuple[str, str]]] = {**Cryp.MODES, 8: ("AES", "GCM"), 9: ("AES", "CCM")}
 
-    algorithms = (*Cryp.algorithms, "AES-GCM", "AES-CCM")
+    algorithms: ClassVar[tuple[str, ...]] = (*Cryp.algorithms, "AES-GCM", "AES-CCM")
 
     CYCLES: ClassVar[dict[tuple[str, str, str, int], int]] = Cryp.CYCLES | {
         ("AES", mode, phase, bits): cycles
@@ -78,36 +92,32 @@ class CrypV2(Cryp):
         """The whole ALGOMODE field."""
         return self.cr.ALGOMODE3 << 3 | self.cr.ALGOMODE
 
+    def phase(self) -> str:
+        """The phase of GCM and CCM."""
+        return PHASES[self.cr.GCM_CCMPH] if self._mode in ("GCM", "CCM") else ""
+
     def padding(self) -> int:
         """Bytes of the last payload block to take as 0: software's business in this version."""
         return 0
 
     def fill_plan(self, plan: Plan) -> None:
         """The phases of GCM and CCM; all else is common."""
-        if plan.kind.mode not in ("GCM", "CCM"):
+        kind = plan.kind
+        if not kind.phase:
             return super().fill_plan(plan)
-        phase = PHASES[self.cr.GCM_CCMPH]
-        plan.kind = kind = replace(plan.kind, phase=phase)
-        plan.output = phase in ("payload", "final")
-        plan.data_bytes = plan.data_bytes if phase == "payload" else 0
-        if phase == "init":
+        special = kind.phase in ("init", "final")
+        plan.output = kind.phase in ("payload", "final")
+        if kind.phase != "payload":
+            plan.data_bytes = 0
+        if kind.phase == "init":
             plan.task = kind.mode
-        if (kind.mode, phase) == ("GCM", "init"):
-            plan.words = 0
-            return
-        if phase in ("init", "final") and not self.SPECIAL_SWAPPED:
+            if kind.mode == "GCM":
+                plan.words = 0
+                return
+        if special and not self.SPECIAL_SWAPPED:
             plan.pack, _ = codec(0, plan.words)
-        make = {
-            ("GCM", "header"): gcm.GcmHeader,
-            ("GCM", "payload"): gcm.GcmPayload[kind.decrypt],
-            ("GCM", "final"): gcm.GcmFinal,
-            ("CCM", "init"): ccm.CcmInit,
-            ("CCM", "header"): ccm.CcmHeader,
-            ("CCM", "payload"): ccm.CcmPayload[kind.decrypt],
-            ("CCM", "final"): ccm.CcmFinal,
-        }[kind.mode, phase]
         mac, h = self.words_of(self.csgcmccm[:4]), self.words_of(self.csgcm[:4])
-        plan.stream = make(
+        plan.stream = STREAMS[kind.mode, kind.phase, kind.decrypt](
             self.aes_key(), self.words_of(self.iv), int.from_bytes(mac, "big"), int.from_bytes(h, "big"), self.padding()
         )
 
