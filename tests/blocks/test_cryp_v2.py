@@ -194,6 +194,27 @@ def test_a_des_block_is_taken_with_a_full_out_fifo_and_stays_busy() -> None:
     assert take(cryp, 8) == [0x85E81354, 0x0F0AB405] * 4
 
 
+def test_a_header_block_needs_no_room() -> None:
+    cryp = started()
+    put(cryp, *range(8))
+    cryp.clock.advance(100)
+    cryp.write(CR, MODES["AES-GCM"] | PHASE | CRYPEN)
+    put(cryp, *range(4))
+    assert cryp.read(SR) == 0x1F
+    cryp.clock.advance(LATENCY + 10)
+    assert cryp.read(SR) == 0x0F
+
+
+def test_a_des_result_without_room_lands_after_a_flush() -> None:
+    cryp = started("DES-ECB", bytes.fromhex("133457799bbcdff1"))
+    for _ in range(5):
+        put(cryp, 0x01234567, 0x89ABCDEF)
+        cryp.clock.advance(100)
+    cryp.write(CR, MODES["DES-ECB"] | FFLUSH)
+    assert cryp.read(SR) == 0x07
+    assert take(cryp, 2) == [0x85E81354, 0x0F0AB405]
+
+
 def test_disabled_while_busy_the_block_is_finished() -> None:
     cryp = started()
     put(cryp, *words_of(TEXT, 0))
@@ -522,6 +543,17 @@ def test_a_waiting_block_follows_at_once() -> None:
     assert busy_cycles(cryp) == LATENCY + 2 * 14
 
 
+def test_two_blocks_after_a_pause_start_when_they_come() -> None:
+    cryp = started()
+    put(cryp, *range(4))
+    cryp.clock.advance(1000)
+    put(cryp, *range(8))
+    cryp.clock.advance(LATENCY + 13)
+    assert cryp.read(SR) == 0x16
+    assert take(cryp, 4)
+    assert busy_cycles(cryp) == 1 + 14
+
+
 def test_speed() -> None:
     cryp = started()
     cryp.speed = "slow"
@@ -646,6 +678,22 @@ def test_a_new_key_ends_the_operation() -> None:
     cryp.write(0x30, 5)
     put(cryp, 1, 2, 3, 4)
     assert [op[2] for op in operations(cryp)] == [16, 16]
+
+
+def test_gcm_interrupted_by_another_key_is_two_operations() -> None:
+    cryp = CrypV2()
+    driver = Driver(cryp)
+
+    def interrupt(driver: Driver) -> None:
+        context = driver.save()
+        driver.restore(context)
+
+    driver.pause = interrupt
+    driver.gcm(GCM_KEY, GCM_IV, b"", bytes(32))
+    assert operations(cryp) == [
+        ("AES-GCM-128", "encrypt", 16, 24 + 14, 4),
+        ("AES-GCM-128", "encrypt", 16, 14 + 14, 8),
+    ]
 
 
 def test_times_of_an_operation_and_its_dma() -> None:
