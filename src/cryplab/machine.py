@@ -199,8 +199,7 @@ class Machine:
         for wire in self.chip.dma:
             owner, _, request = wire.request.partition(".")
             controller: Any = self.blocks[wire.controller]
-            if hasattr(controller, "connect"):  # TODO until dma_v2 is there
-                controller.connect(wire.stream, wire.channel, getattr(self.blocks[owner], request))
+            controller.connect(wire.stream, wire.channel, getattr(self.blocks[owner], request))
         for block in self.blocks.values():
             self._wire_block(block)
         rcc: Any = self.blocks["RCC"]
@@ -512,14 +511,14 @@ class Machine:
         """Go back to a snapshot of this machine."""
         for view, data in zip(self._memories, snapshot.memories, strict=True):
             view[:] = data
+        self.core.load(snapshot.core)
+        self.clock.load(snapshot.clock)
         for block, state in zip(self.blocks.values(), snapshot.blocks, strict=True):
             block.load(state)
         for slot, (is_open, in_reset) in zip(self.bus.slots, snapshot.slots, strict=True):
             if (slot.open, slot.in_reset) != (is_open, in_reset):
                 slot.open, slot.in_reset = is_open, in_reset
                 self._reachable(slot)
-        self.core.load(snapshot.core)
-        self.clock.load(snapshot.clock)
         self.console.load(snapshot.console)
         self._arena = snapshot.arena
 

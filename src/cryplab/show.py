@@ -22,10 +22,11 @@ from cryplab.registers import Block
 
 __all__ = [
     "Showable", "all_boards", "emit", "nothing", "one_board", "plain_table", "progress", "registers",
-    "virtual_progress", "write", "write_raw",
+    "virtual_progress", "width", "write", "write_raw",
 ]  # fmt: skip
 
-PIPE_WIDTH = 100
+PIPE_WIDTH = 200
+"In a pipe tables take the width that they need: a row is a line."
 
 
 class Showable(Protocol):
@@ -57,6 +58,11 @@ class Page:
 def _console() -> Console:
     width = None if sys.stdout.isatty() else PIPE_WIDTH
     return Console(file=sys.stdout, width=width, highlight=False, soft_wrap=False)
+
+
+def width() -> int:
+    """Columns that a line may have."""
+    return _console().width
 
 
 def write(*parts: RenderableType) -> None:

@@ -15,7 +15,7 @@ from cryplab import guest
 from cryplab.board import Board
 from cryplab.errors import GuestCrash, LimitReached
 from cryplab.machine import ClockMode, Machine
-from cryplab.show import plain_table
+from cryplab.show import plain_table, width
 
 __all__ = ["SelftestResult", "SelftestRow", "selftest"]
 
@@ -23,6 +23,7 @@ RESULT = struct.Struct("<IIIIQQ")
 "`struct cryplab_result` of guest/common/rows.h: suite, name, passed, failed, start cycle, cycles."
 LONGEST_NAME = 96
 SECONDS_MOST = 600.0
+FULL_TABLE_WIDTH = 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +77,29 @@ class SelftestResult:
         }  # fmt: skip
 
     def render(self) -> list[RenderableType]:
-        """The table, then a sentence."""
-        table = plain_table("target", "platform", "suite", "case", "passed", "failed", "result", "elapsed (s)",
-                            right=("passed", "failed", "elapsed (s)"))  # fmt: skip
-        for r in self.rows:
-            platform = f"{self.board.chip.name.upper()}-{r.build}"
-            table.add_row(self.board.name, platform, r.suite, r.case, str(r.passed), str(r.failed), r.result,
-                          f"{r.elapsed:.3f}")  # fmt: skip
+        """The table, then a sentence; target, platform and suite stand above where lines are short."""
         bad = [r for r in self.rows if r.result != "OK"]
         builds = ", ".join(dict.fromkeys(r.build for r in self.rows))
         sentence = f"{len(self.rows) - len(bad)} of {len(self.rows)} cases OK ({builds}); elapsed is virtual time"
-        return [table, "", sentence]
+        if width() >= FULL_TABLE_WIDTH:
+            return [self._table(self.rows, ("target", "platform", "suite")), "", sentence]
+        parts: list[RenderableType] = []
+        for build in dict.fromkeys(r.build for r in self.rows):
+            rows = [r for r in self.rows if r.build == build]
+            head = f"target {self.board.name}, platform {self._platform(rows[0])}, suite {rows[0].suite}"
+            parts += [head, self._table(rows, ()), ""]
+        return [*parts, sentence]
+
+    def _platform(self, row: SelftestRow) -> str:
+        return f"{self.board.chip.name.upper()}-{row.build}"
+
+    def _table(self, rows: list[SelftestRow], more: tuple[str, ...]) -> RenderableType:
+        table = plain_table(*more, "case", "passed", "failed", "result", "elapsed (s)",
+                            right=("passed", "failed", "elapsed (s)"))  # fmt: skip
+        for r in rows:
+            first = (self.board.name, self._platform(r), r.suite) if more else ()
+            table.add_row(*first, r.case, str(r.passed), str(r.failed), r.result, f"{r.elapsed:.3f}")
+        return table
 
     def write_junit(self, path: Path) -> None:
         """JUnit XML: one suite a build."""
