@@ -66,6 +66,22 @@ def test_elf_without_section_table(firmware: Path, tmp_path: Path) -> None:
 
 
 @needs_gcc
+def test_data_kept_in_the_flash_segment(firmware: Path, tmp_path: Path) -> None:
+    """As some linkers write it: one segment, whose RAM data are told by their place in the file alone."""
+    data = bytearray(firmware.read_bytes())
+    table = struct.unpack_from("<I", data, 0x1C)[0]
+    headers = [struct.unpack_from("<8I", data, table + 32 * n) for n in range(struct.unpack_from("<H", data, 0x2C)[0])]
+    (first, flash), (second, ram) = [(n, h) for n, h in enumerate(headers) if h[0] == 1 and h[4]]
+    struct.pack_into("<I", data, table + 32 * first + 16, ram[1] + ram[4] - flash[1])  # p_filesz
+    struct.pack_into("<I", data, table + 32 * second, 0)  # PT_NULL
+    merged = tmp_path / "fw.axf"
+    merged.write_bytes(data)
+    image = load(merged)
+    assert image.read(flash[3] + ram[1] - flash[1], 4) == bytes.fromhex("44332211")
+    assert (0x2000_0000, 4, ".data") in image.occupied
+
+
+@needs_gcc
 def test_vectors_behind_a_boot_loader(tmp_path: Path) -> None:
     assert load(build(tmp_path, "0x08010000")).vectors == 0x0801_0000
 

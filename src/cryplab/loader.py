@@ -33,6 +33,7 @@ _MACHINES = {
 }  # fmt: skip
 _WANTED = "expected an ELF32 for 32-bit ARM, Intel HEX or BIN"
 _HEADER_BYTES = 52
+SHF_ALLOC = 1 << 1
 _VECTOR_NAMES = ("g_pfnVectors", "__isr_vector", "__Vectors", "__vectors", "_vectors", "vector_table", "g_pfn_vectors")
 _VECTOR_SECTIONS = (".isr_vector", ".vectors", ".vector_table", ".intvec", ".interrupts", "RESET")
 
@@ -324,21 +325,20 @@ def _check_elf(path: Path, data: bytes) -> None:
 
 def _contents(path: Path, elf: Any, file_bytes: int) -> tuple[list[Segment], list[tuple[int, int, str]]]:
     _check_tables(path, elf, file_bytes)
-    loads = [s for s in elf.iter_segments() if s["p_type"] == "PT_LOAD" and s["p_memsz"]]
-    sections = [s for s in elf.iter_sections() if s["sh_flags"] & 2 and s["sh_size"]]  # SHF_ALLOC
+    sections = [s for s in elf.iter_sections() if s["sh_flags"] & SHF_ALLOC and s["sh_size"]]
+    stored = [s for s in sections if s["sh_type"] != "SHT_NOBITS"]
+    occupied = [(s["sh_addr"], s["sh_size"], s.name) for s in sections]
     parts: list[Segment] = []
-    occupied: list[tuple[int, int, str]] = []
-    for load_segment in loads:
-        start, end = load_segment["p_offset"], load_segment["p_offset"] + load_segment["p_filesz"]
-        low, high = load_segment["p_vaddr"], load_segment["p_vaddr"] + load_segment["p_memsz"]
-        mine = [s for s in sections if low <= s["sh_addr"] and s["sh_addr"] + s["sh_size"] <= high]
-        occupied += [(s["sh_addr"], s["sh_size"], s.name) for s in mine] or [(low, high - low, "a segment")]
-        stored = [s for s in mine if s["sh_type"] != "SHT_NOBITS" and start <= s["sh_offset"] < end]
-        if stored:
-            shift = load_segment["p_paddr"] - load_segment["p_offset"]
-            parts += [Segment(s["sh_offset"] + shift, s.data(), s.name) for s in stored]
-        elif not mine and end > start:
-            parts.append(Segment(load_segment["p_paddr"], load_segment.data(), "a segment"))
+    for segment in elf.iter_segments():
+        if segment["p_type"] != "PT_LOAD" or not segment["p_memsz"]:
+            continue
+        # by place in the file: some linkers keep initialised RAM data in the flash segment
+        start, end = segment["p_offset"], segment["p_offset"] + segment["p_filesz"]
+        shift = segment["p_paddr"] - start
+        parts += [Segment(s["sh_offset"] + shift, s.data(), s.name) for s in stored if start <= s["sh_offset"] < end]
+        if not sections:
+            occupied.append((segment["p_vaddr"], segment["p_memsz"], "a segment"))
+            parts += [Segment(segment["p_paddr"], segment.data(), "a segment")] if end > start else []
     if not parts:
         raise FirmwareError(f"{path} holds nothing to load: no segment with contents")
     return _joined(parts), occupied
