@@ -49,6 +49,21 @@ def test_the_row_agrees_with_what_the_firmware_printed(software: BenchResult) ->
     assert printed["RSA-2048 public"] == pytest.approx(software.row("rsa-2048 PUBLIC").columns["software"].value, abs=1)
 
 
+def test_hardware_beside_software() -> None:
+    result = reference(["software", "hardware"], "SHA-256,SHA-512,AES-CBC-128", jobs=2)
+    sha, sha512, aes = (row.to_json(result.before, result.after) for row in result.rows)
+    for row, block in ((sha, "HASH"), (aes, "CRYP")):
+        assert row["hardware"]["blocks"] == [block]
+        assert 0.3 < row["hardware"]["hardware_share"] <= 1
+        assert row["ratio"] == pytest.approx(row["hardware"]["value"] / row["software"]["value"], rel=0.001)
+        assert row["software"]["value"] < row["hardware"]["value"] < row["limit"]["cpu"]
+    assert (sha512["hardware"]["blocks"], sha512["hardware"]["hardware_share"]) == ([], 0)
+    assert sha512["ratio"] == pytest.approx(1, abs=0.05)
+    again = reference(["hardware"], "SHA-256,SHA-512,AES-CBC-128", jobs=2)
+    assert again.builds == ("software", "hardware")  # an accelerated build alone is compared with software
+    assert [r.columns for r in again.rows] == [r.columns for r in result.rows]
+
+
 def test_no_such_row(software: BenchResult) -> None:
     with pytest.raises(UsageError, match=r"^no row matches 'SHA-265'; did you mean 'SHA-256'\?"):
         reference(["software"], "SHA-265")

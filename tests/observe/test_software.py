@@ -50,8 +50,8 @@ def reasons(functions: list[str], target: Chip, operations: tuple[Operation, ...
         ("mbedtls_internal_aes_encrypt", "", "AES"),
         ("gcm_mult", "gcm.c", "GHASH"),
         ("mbedtls_des3_crypt_ecb", "", "DES and 3DES"),
-        ("mpi_mul_hlp", "bignum.c", "big numbers (RSA, DH, curves)"),
-        ("mbedtls_mpi_core_mla", "", "big numbers (RSA, DH, curves)"),
+        ("mpi_mul_hlp", "bignum.c", "big numbers (RSA, ECC)"),
+        ("mbedtls_mpi_core_mla", "", "big numbers (RSA, ECC)"),
         ("ecp_mod_p256", "ecp_curves.c", "elliptic curves"),
         ("sp_256_mont_mul_8", "sp_c32.c", "elliptic curves"),
         ("Transform", "sha.c", "SHA-1"),
@@ -72,12 +72,12 @@ def test_reasons_follow_from_the_chip() -> None:
     bare = reasons(functions, chip())
     assert bare["AES"] == "stm32test has no hardware for it"
     small = reasons(functions, chip(("AES", Cipher), ("HASH", Hash)))
-    assert small["AES"] == "AES does AES-CBC, AES-ECB; the firmware did not use it"
+    assert small["AES"] == "AES does AES; the firmware did not use it"
     assert small["GHASH"] == "AES of stm32test has no AES-GCM"
     assert small["SHA-512"] == "HASH of stm32test has no SHA-512"
-    assert small["big numbers (RSA, DH, curves)"] == "stm32test has no hardware for it"
+    assert small["big numbers (RSA, ECC)"] == "stm32test has no hardware for it"
     used = reasons(functions, chip(("CRYP", CipherWithGcm)), (Operation("CRYP", "AES", "ECB", key_bits=128),))
-    assert used["AES"] == "CRYP does AES-CBC, AES-ECB, AES-GCM; the firmware used it for a part only"
+    assert used["AES"] == "CRYP does AES; the firmware used it for a part only"
     assert used["GHASH"] == "CRYP does AES-GCM; the firmware did not use it"
 
 

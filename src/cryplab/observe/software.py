@@ -99,7 +99,7 @@ TABLE: tuple[Known, ...] = (
         ecc_mulmod* fe_mul fe_mul_* fe_sq fe_sq_* fe_invert* fe_*25519* ge_* curve25519* sp_256_* sp_384_* sp_521_*
         uECC_* vli_* XYcZ_*
     """),
-    Known("big numbers (RSA, DH, curves)", PUBLIC_KEY, """
+    Known("big numbers (RSA, ECC)", PUBLIC_KEY, """
         mpi_mul_hlp mpi_montmul mpi_montred mpi_sub_hlp mpi_select mbedtls_mpi_core_* mbedtls_mpi_mul_mpi
         mbedtls_mpi_mul_int mbedtls_mpi_div_mpi mbedtls_mpi_mod_mpi mbedtls_mpi_exp_mod mbedtls_mpi_exp_mod_*
         mbedtls_mpi_inv_mod mbedtls_mpi_add_abs mbedtls_mpi_sub_abs mbedtls_mpi_shift_l mbedtls_mpi_shift_r
@@ -220,7 +220,7 @@ def why_software(known: Known, chip: Chip, used: Iterable[tuple[str, str]]) -> t
     if not able:
         return _why_not(known, chip), False
     blocks = sorted({block for block, _ in able})
-    names = sorted({name for _, name in able})
+    names = [wanted for wanted in known.hardware if any(_does(name, (wanted,)) for _, name in able)]
     can = f"{' and '.join(blocks)} does {', '.join(names)}"
     if any(block in blocks and _does(name, known.hardware) for block, name in used):
         return f"{can}; the firmware used it for a part only", True
