@@ -49,6 +49,7 @@ def test_the_row_agrees_with_what_the_firmware_printed(software: BenchResult) ->
     assert printed["RSA-2048 public"] == pytest.approx(software.row("rsa-2048 PUBLIC").columns["software"].value, abs=1)
 
 
+@pytest.mark.slow
 def test_hardware_beside_software() -> None:
     result = reference(["software", "hardware"], "SHA-256,SHA-512,AES-CBC-128", jobs=2)
     sha, sha512, aes = (row.to_json(result.before, result.after) for row in result.rows)
