@@ -509,13 +509,18 @@ class Block:
         """The run has ended: close operations still open. Overridden where there are any."""
 
     def save(self) -> Any:
-        """State for a snapshot: registers and the attributes named in `saved`."""
+        """State for a snapshot: registers, wires and the attributes named in `saved`."""
         words = [state.value for state in self._stored.values()]
-        return words, copy.deepcopy([getattr(self, name) for name in self.saved])
+        wires = [getattr(self, name).level for name in self.lines], [getattr(self, name).words for name in self.dma]
+        return words, wires, copy.deepcopy([getattr(self, name) for name in self.saved])
 
     def load(self, state: Any) -> None:
-        """Take back what `save` gave."""
-        words, attributes = state
+        """Take back what `save` gave. Levels of wires come back without telling who is connected."""
+        words, (levels, requested), attributes = state
+        for name, level in zip(self.lines, levels, strict=True):
+            getattr(self, name).level = level
+        for name, count in zip(self.dma, requested, strict=True):
+            getattr(self, name).words = count
         for stored, word in zip(self._stored.values(), words, strict=True):
             stored.value = word
         for name, value in zip(self.saved, copy.deepcopy(attributes), strict=True):

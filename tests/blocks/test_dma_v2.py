@@ -328,7 +328,7 @@ def test_snapshot_in_the_middle_of_a_transfer() -> None:
     bench.request.ask(1)
     clock, state = bench.dma.clock.save(), bench.dma.save()
     bench.dma.clock.advance(100)
-    bench.request.words = 1
+    bench.request.words = 1  # the request belongs to another block
     bench.dma.clock.load(clock)
     bench.dma.load(state)
     bench.dma.clock.advance(100)

@@ -228,7 +228,7 @@ def test_snapshot_keeps_count_and_event() -> None:
     tim.clock.load(clock)
     tim.load(state)
     assert tim.read(CNT) == 40
-    tim.irq.set(False)
+    assert not tim.irq.level
     tim.clock.advance(60)
     assert tim.irq.level
 

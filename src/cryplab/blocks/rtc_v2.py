@@ -102,7 +102,9 @@ class RtcV2(RtcV2Registers):
     def clock_changed(self) -> None:
         """Count up to now at the old rate, go on at the new one."""
         self._catch_up()
-        self._rate, self._rest = self._present_rate(), 0
+        rate = self._present_rate()
+        if rate != self._rate:
+            self._rate, self._rest = rate, 0
         self._schedule()
 
     # -- counting ------------------------------------------------------------------------------
