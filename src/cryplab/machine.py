@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cryplab import board as boards
+from cryplab.blocks import wiring_f4
 from cryplab.board import Board
 from cryplab.bus import Bus, Remembered, Slot
 from cryplab.chip import At, Flash, Ram
@@ -127,6 +128,7 @@ class Machine:
         self._rams: list[tuple[int, memoryview]] = []
         self._memories: list[memoryview] = []
         self._irq_sources: dict[int, dict[str, bool]] = {}
+        self._irq_lines: list[tuple[int, Any]] = []
         self._stop_reason = ""
         self._arena = 0
         self._build_memory()
@@ -214,6 +216,7 @@ class Machine:
         flash.on_changed = self.core.flush
         syscfg: Any = self.blocks["SYSCFG"]
         syscfg.on_remap = self._remap
+        wiring_f4.connect(self.blocks)
         self._clock_changed()
         if self.board.console:
             uart: Any = self.blocks[self.board.console]
@@ -222,6 +225,7 @@ class Machine:
     def _wire_interrupt(self, line: Any, number: int) -> None:
         """Several lines may share one NVIC input: it is high while any of them is."""
         sources = self._irq_sources.setdefault(number, {})
+        self._irq_lines.append((number, line))
 
         def follow(level: bool) -> None:
             sources[line.name] = level
@@ -265,12 +269,18 @@ class Machine:
                 )
             )
 
+    def _set_bridges(self) -> None:
+        """Clock dividers of the APB bridges."""
+        rcc: Any = self.blocks["RCC"]
+        hclk = rcc.frequency("HCLK")
+        for name, bridge in self.bus.bridges.items():
+            bridge.divider = max(1, hclk // max(1, rcc.frequency(f"PCLK{name[-1]}")))
+
     def _clock_changed(self) -> None:
         rcc: Any = self.blocks["RCC"]
         hclk = rcc.frequency("HCLK")
         self.clock.set_hz(hclk)
-        for name, bridge in self.bus.bridges.items():
-            bridge.divider = max(1, hclk // max(1, rcc.frequency(f"PCLK{name[-1]}")))
+        self._set_bridges()
         for block in self.blocks.values():
             block.clock_changed()
 
@@ -515,6 +525,9 @@ class Machine:
         self.clock.load(snapshot.clock)
         for block, state in zip(self.blocks.values(), snapshot.blocks, strict=True):
             block.load(state)
+        for number, line in self._irq_lines:
+            self._irq_sources[number][line.name] = line.level
+        self._set_bridges()
         for slot, (is_open, in_reset) in zip(self.bus.slots, snapshot.slots, strict=True):
             if (slot.open, slot.in_reset) != (is_open, in_reset):
                 slot.open, slot.in_reset = is_open, in_reset
