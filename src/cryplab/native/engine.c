@@ -251,7 +251,7 @@ static enum stop run_loop(Engine *e)
                 e->s.sleeping = 0;
                 continue;
             }
-            if (due == NEVER)
+            if (e->deadline == NEVER) /* whatever the limit: nothing will ever wake it */
                 return STOP_IDLE;
             e->s.cycles = (uint64_t)due;
             continue;
@@ -262,7 +262,7 @@ static enum stop run_loop(Engine *e)
         if (reason)
             return reason;
         if (e->spin && !e->error_type) {
-            if (due == NEVER && !e->candidate)
+            if (e->deadline == NEVER && !e->candidate)
                 return STOP_IDLE;
             spin_until(e, e->deadline < e->until ? e->deadline : e->until);
         }
