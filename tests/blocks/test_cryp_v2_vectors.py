@@ -151,15 +151,10 @@ def gcm_file(name: str) -> list[AeadVector]:
 @both
 @each_way
 def test_cavp_gcm(kind: str, size: int, way: str, full: bool) -> None:
-    """All cases by polling; of the full set every second by interrupt and the others by DMA."""
-    take = samples(way, False, 251)
-    if full:
-        parity = WAYS.index(way) % 2
-        take = (lambda i: True) if way == "poll" else (lambda i: i % 2 == parity)
     name = f"gcm{kind}{size}.rsp"
     check = check_gcm if kind == "EncryptExtIV" else check_gcm_decryption
-    done = run_aead(iter(gcm_file(name)), way, take, check)
-    assert done == {"poll": 7875, "interrupt": 3937, "dma": 3938}[way] if full else done > 30
+    done = run_aead(iter(gcm_file(name)), way, samples(way, full, 251), check)
+    assert done == 7875 if full else done > 30
 
 
 @both

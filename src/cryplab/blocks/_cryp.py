@@ -1,472 +1,30 @@
-"""What every CRYP has in common: registers, FIFOs, time, DMA, interrupts; AES-ECB/CBC/CTR, DES, TDES.
+"""What every CRYP has in common around its core: control, write protection, status, interrupts, DMA, life.
 
-Versions subclass `Cryp`, redeclare CR and add modes in `stream`. Words lie in the FIFOs as software
-wrote them; DATATYPE acts on the way into and out of the core.
-
-Time: a block starts `FIFO_LATENCY` cycles after its last word, or when the block before it is done, and
-takes the cycles of `CYCLES`. Nothing happens on its own: each access brings the block up to the present
-cycle. Only an unmasked interrupt or an enabled DMA request has the end of a block scheduled.
+Versions subclass `Cryp`, redeclare CR, and add modes in `MODES`, `CYCLES` and `fill_plan`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
-from cryplab.algorithms.aes import cipher_key, prepared_key
-from cryplab.algorithms.modes import CbcDecryption, CbcEncryption, Counter32, Ecb, cipher_of
-from cryplab.algorithms.swap import Pack, Unpack, codec
-from cryplab.blocks._cryp_ledger import Kind, Ledger
-from cryplab.clock import NEVER, Clock, Event
-from cryplab.registers import Block, DmaRequest, Line, Reg, RegArray, r, rw, w
-from cryplab.reports import Reports
+from cryplab.blocks._cryp_core import BURST_WORDS, FIFO_WORDS, IN_FLAGS, KEYSIZE_RESERVED, OUT_FLAGS, CrypCore, Plan
+from cryplab.blocks._cryp_registers import CrypRegisters
+from cryplab.clock import NEVER
 
 __all__ = ["Cryp", "Plan"]
 
-FIFO_WORDS = 8
-BURST_WORDS = 4
-"Room in the IN FIFO that raises its DMA request; below this number of words it asks for service."
-FIFO_LATENCY = 3
-"Cycles from the last word of a block to its start."
-KEY_SIZES = (128, 192, 256, 256)
-KEYSIZE_RESERVED = 3
-DES_KEY_BITS = {"DES": 64, "TDES": 192}  # with parity
+Registers = CrypRegisters  # short for hooks
 
 
-class BlockStream(Protocol):
-    """What turns a block into a block (or nothing) and shows its chaining value."""
-
-    @property
-    def iv(self) -> bytes:
-        """What the next block is chained with."""
-
-    def step(self, block: bytes, /) -> bytes:
-        """One block."""
-
-
-@dataclass(slots=True, eq=False)
-class Plan:
-    """What the core does with the next blocks, worked out from the registers once and kept until they change.
-
-    `words` per block, 0 for work without data; `cost` in cycles; `output`: the block gives as many words;
-    `data_bytes` of the message in a block; `task`: what its end does beside, by name.
-    """
-
-    kind: Kind
-    words: int = 0
-    cost: int = 0
-    output: bool = False
-    data_bytes: int = 0
-    task: str = ""
-    stream: BlockStream | None = None
-    pack: Pack = bytes
-    unpack: Unpack = tuple
-    entered: bool = False
-
-
-class Cryp(Block):
+class Cryp(CrypCore):
     """The common part; a version gives it a register table of its own."""
 
-    widths = (4,)
-    lines = ("irq",)
-    dma = ("dma_in", "dma_out")
-    saved = ("_key", "_in", "_out", "_result", "_ready", "_until", "_busy", "_blocked", "_task", "_ledger", "_event")
-
-    class CR(Reg, at=0x00):
-        """control register"""
-
-        CRYPEN = rw(15, "enable; cleared by hardware after key preparation")
-        FFLUSH = w(14, "empty both FIFOs, while CRYPEN = 0")
-        KEYSIZE = rw(9, 8, "AES key size", values={0: "128", 1: "192", 2: "256", 3: "reserved"})
-        DATATYPE = rw(7, 6, "swapping of data words", values={0: "32-bit", 1: "16-bit", 2: "8-bit", 3: "1-bit"})
-        ALGOMODE = rw(5, 3, "algorithm and mode", values={
-            0: "TDES-ECB", 1: "TDES-CBC", 2: "DES-ECB", 3: "DES-CBC",
-            4: "AES-ECB", 5: "AES-CBC", 6: "AES-CTR", 7: "AES key preparation",
-        })  # fmt: skip
-        ALGODIR = rw(2, "1 decrypts")
-
-    class SR(Reg, at=0x04, reset=0x0000_0003):
-        """status register"""
-
-        BUSY = r(4, "processing a block or preparing a key")
-        OFFU = r(3, "OUT FIFO full")
-        OFNE = r(2, "OUT FIFO not empty")
-        IFNF = r(1, "IN FIFO not full")
-        IFEM = r(0, "IN FIFO empty")
-
-    class DIN(Reg, at=0x08):
-        """data input register"""
-
-        DATAIN = rw(31, 0, "written: one word into the IN FIFO; read with CRYPEN = 0: its oldest word")
-
-    class DOUT(Reg, at=0x0C):
-        """data output register"""
-
-        DATAOUT = r(31, 0, "takes one word from the OUT FIFO")
-
-    class DMACR(Reg, at=0x10):
-        """DMA control register"""
-
-        DOEN = rw(1, "request from the OUT FIFO")
-        DIEN = rw(0, "request from the IN FIFO")
-
-    class IMSCR(Reg, at=0x14):
-        """interrupt mask set and clear register"""
-
-        OUTIM = rw(1, "output service interrupt unmasked")
-        INIM = rw(0, "input service interrupt unmasked")
-
-    class RISR(Reg, at=0x18, reset=0x0000_0001):
-        """raw interrupt status register"""
-
-        OUTRIS = r(1, "OUT FIFO not empty")
-        INRIS = r(0, "IN FIFO holds fewer than 4 words")
-
-    class MISR(Reg, at=0x1C):
-        """masked interrupt status register"""
-
-        OUTMIS = r(1, "OUTRIS and OUTIM")
-        INMIS = r(0, "INRIS and INIM and CRYPEN")
-
-    class K(Reg, at=0x20, array=8, names=("K0LR", "K0RR", "K1LR", "K1RR", "K2LR", "K2RR", "K3LR", "K3RR")):
-        """key registers, first word lowest; AES keys end in K3RR, a DES key is K1"""
-
-        KEY = w(31, 0, "32 key bits, most significant byte first")
-
-    class IV(Reg, at=0x40, array=4, names=("IV0LR", "IV0RR", "IV1LR", "IV1RR")):
-        """initialisation vector, first word lowest; the chaining value after each block; DES uses IV0"""
-
-        IV = rw(31, 0, "32 bits, most significant byte first")
-
-    cr: CR
-    sr: SR
-    din: DIN
-    dout: DOUT
-    dmacr: DMACR
-    imscr: IMSCR
-    risr: RISR
-    misr: MISR
-    k: RegArray[K]
-    iv: RegArray[IV]
-    irq: Line
-    dma_in: DmaRequest
-    dma_out: DmaRequest
-
-    CYCLES: ClassVar[dict[tuple[str, str, str, int], int]] = {
-        **{("AES", mode, "", bits): 14 + (bits - 128) // 32
-           for mode in ("ECB", "CBC", "CTR", "KEYPREP") for bits in (128, 192, 256)},
-        **{("DES", mode, "", 64): 16 for mode in ("ECB", "CBC")},
-        **{("TDES", mode, "", 192): 48 for mode in ("ECB", "CBC")},
-    }  # fmt: skip
-    "Clock cycles per block: (algorithm, mode, phase or empty, key bits); bits of DES keys include parity."
-
-    MODES: ClassVar[dict[int, tuple[str, str]]] = {
-        0: ("TDES", "ECB"), 1: ("TDES", "CBC"), 2: ("DES", "ECB"), 3: ("DES", "CBC"),
-        4: ("AES", "ECB"), 5: ("AES", "CBC"), 6: ("AES", "CTR"), 7: ("AES", "KEYPREP"),
-    }  # fmt: skip
-    "Algorithm and mode by the whole ALGOMODE field."
-
-    algorithms: ClassVar[tuple[str, ...]] = (
-        "AES-ECB",
-        "AES-CBC",
-        "AES-CTR",
-        "DES-ECB",
-        "DES-CBC",
-        "TDES-ECB",
-        "TDES-CBC",
-    )
-
-    GUARDED: ClassVar[int] = CR.ALGODIR.bits | CR.ALGOMODE.bits | CR.DATATYPE.bits | CR.KEYSIZE.bits
-    "Bits of CR that cannot be written while BUSY."
-
-    _IN_FLAGS = (SR.IFEM.bits | SR.IFNF.bits, *(SR.IFNF.bits,) * (FIFO_WORDS - 1), 0)
-    _OUT_FLAGS = (0, *(SR.OFNE.bits,) * (FIFO_WORDS - 1), SR.OFNE.bits | SR.OFFU.bits)
-
-    def __init__(
-        self,
-        name: str | None = None,
-        *,
-        clock: Clock | None = None,
-        reports: Reports | None = None,
-        speed: str = "normal",
-        slow_factor: int = 8,
-    ) -> None:
-        self._speed, self.slow_factor = speed, slow_factor
-        self._event: Event | None = None
-        self._ledger = Ledger()
-        super().__init__(name, clock=clock, reports=reports)
-        self.speed = speed
-        self.dma_in.when_served(self._signal)
-        self.dma_out.when_served(self._signal)
-
-    @property
-    def speed(self) -> str:
-        """`normal`; `slow`: blocks take `slow_factor` times as long; `fast`: results are there at once."""
-        return self._speed
-
-    @speed.setter
-    def speed(self, speed: str) -> None:
-        if speed not in ("normal", "slow", "fast"):
-            raise ValueError(f"{self.name}: speed is normal, slow or fast, not {speed!r}")
-        self._settle()
-        self._speed = speed
-        self._latency = 0 if speed == "fast" else FIFO_LATENCY
-
-    def on_reset(self) -> None:
-        """Empty, idle, disabled; a job under way ends here."""
-        self._now = self.clock.read_now
-        self._key = [0] * 8
-        self._in: list[int] = []
-        self._out: list[int] = []
-        self._result: tuple[int, ...] = ()
-        self._ready = 0  # when the last whole block in the IN FIFO may start
-        self._until = NEVER  # when the core is done
-        self._busy = 0  # SR.BUSY
-        self._blocked = False  # DES: done, but no room for the result
-        self._task = ""
-        self._plan: Plan | None = None
-        self._ledger.close()
-        self._report()
-        self.clock.cancel(self._event)
-        self._event = None
-        self._follow_registers()
-        self.irq.set(False)
-        self.dma_in.drop()
-        self.dma_out.drop()
-
-    def _follow_registers(self) -> None:
-        """What the quick paths need to know of CR, IMSCR and DMACR."""
-        self._running = bool(self.cr.CRYPEN)
-        self._algorithm, self._mode = self.MODES.get(self.algomode(), ("AES", ""))
-        self._block_words = 4 if self._algorithm == "AES" else 2
-        self._watch = bool(self.imscr.value or self.dmacr.value)
-
-    # -- data ----------------------------------------------------------------------------------
-    @DIN.being_written
-    def _push(self, word: int) -> None:
-        fifo = self._in
-        if len(fifo) == FIFO_WORDS:
-            self._catch_up()
-            fifo = self._in
-            if len(fifo) == FIFO_WORDS:
-                self.guest_error(f"{self.name}.DIN written with the IN FIFO full, the word is lost", "O4")
-                return
-        fifo.append(word)
-        if len(fifo) % self._block_words == 0:
-            now = self._now()
-            self._ready = now + self._latency
-            if self._until <= now:
-                self._catch_up()
-            if self._running and not self._busy:
-                self._take(now)
-            if self._watch:
-                self._signal()
-
-    @DIN.being_read
-    def _take_back(self) -> int:
-        self._catch_up()
-        if self._running:
-            self.guest_error(f"{self.name}.DIN read with CRYPEN = 1, the value is undefined; reads as 0")
-            return 0
-        word = self._in.pop(0) if self._in else 0
-        if self._watch:
-            self._signal()
-        return word
-
-    @DOUT.being_read
-    def _pop(self) -> int:
-        fifo = self._out
-        if self._in or self._blocked or not fifo:
-            return self._pop_and_go_on()
-        word = fifo.pop(0)
-        if not fifo and self._watch:
-            self._signal()
-        return word
-
-    def _pop_and_go_on(self) -> int:
-        """The long way: the result may be due just now, or a block may wait for room."""
-        self._catch_up()
-        if not self._out:
-            self.guest_error(f"{self.name}.DOUT read with the OUT FIFO empty, reads as 0", "O4")
-            return 0
-        word = self._out.pop(0)
-        self._go_on(self._now())
-        if self._watch:
-            self._signal()
-        return word
-
-    def _go_on(self, now: int) -> None:
-        """There may be room now for a result that waits, or for a block to start."""
-        if self._blocked:
-            self._finish(now)
-        if self._running and not self._busy:
-            self._take(now)
-
-    # -- the core ------------------------------------------------------------------------------
-    def _catch_up(self) -> None:
-        """Bring the core up to the present cycle."""
-        now = self._now()
-        while self._until <= now:
-            at = self._until
-            self._finish(at)
-            if self._running and not self._busy:
-                self._take(at)
-
-    def _take(self, at: int) -> None:
-        """Start the next block, or work without data, if there is any; the core is idle and enabled."""
-        plan = self._plan
-        if plan is None:
-            plan = self._plan = self._make_plan()
-            if plan is None:
-                return
-        words, fifo = plan.words, self._in
-        if words:
-            if len(fifo) < words or (words == 4 and plan.output and len(self._out) > FIFO_WORDS - words):
-                return
-            if at < self._ready and len(fifo) < 2 * words:
-                at = self._ready
-        if not plan.entered:
-            self._enter(plan, at)
-        until = at + plan.cost
-        self._account(plan, until)
-        if words:
-            assert plan.stream is not None
-            given = plan.stream.step(plan.pack(*fifo[:words]))
-            self._result = plan.unpack(given) if plan.output else ()
-            del fifo[:words]
-        self._task = plan.task
-        self._busy = self.SR.BUSY.bits
-        self._until = until
-        if self._watch:
-            self._schedule()
-
-    def _finish(self, at: int) -> None:
-        """The work is done: put the result out and run the plan's task, unless there is no room."""
-        self._until = NEVER
-        result = self._result
-        if result:
-            if len(self._out) + len(result) > FIFO_WORDS:
-                self._blocked = True
-                return
-            self._out += result
-            self._result = ()
-        self._busy, self._blocked = 0, False
-        if self._task:
-            task, self._task = self._task, ""
-            self._settle()
-            self.end_task(task)
-
-    def _enter(self, plan: Plan, at: int) -> None:
-        plan.entered = True
-        if plan.kind.mode != "KEYPREP":
-            self._ledger.enter(plan.kind, self.name, at, self.reports.where().pc)
-            self._report()
-
-    def _account(self, plan: Plan, until: int) -> None:
-        job = self._ledger.job
-        if plan.kind.mode == "KEYPREP" or job is None:
-            self._ledger.carry(plan.cost)
-            return
-        job.busy_cycles += plan.cost
-        job.words_in += plan.words
-        job.words_out += plan.words if plan.output else 0
-        job.data_bytes += plan.data_bytes
-        job.last_cycle = until
-        if self._watch and self.dmacr.value:
-            job.dma = True
-        if plan.kind.phase == "final":
-            self._ledger.final()
-
-    def end_task(self, task: str) -> None:
-        """The work named in `Plan.task` is done; CRYPEN falls after it."""
-        if task == "prepare":
-            size = KEY_SIZES[self.cr.KEYSIZE] // 32
-            self.store_words(self._key, 8 - size, prepared_key(self.aes_key()))
-        self.cr.CRYPEN = 0
-        self._running = False
-
-    # -- plans ---------------------------------------------------------------------------------
-    def algomode(self) -> int:
-        """The whole ALGOMODE field."""
-        return self.cr.ALGOMODE
-
-    def phase(self) -> str:
-        """The phase of a mode that has some, else empty."""
-        return ""
-
-    def _make_plan(self) -> Plan | None:
-        """What CR, key and IV ask for; None for a reserved mode."""
-        algorithm, mode = self._algorithm, self._mode
-        if not mode:
-            return None
-        key_bits = KEY_SIZES[self.cr.KEYSIZE] if algorithm == "AES" else DES_KEY_BITS[algorithm]
-        phase, words = self.phase(), self._block_words
-        cost = self.CYCLES[algorithm, mode, phase, key_bits]
-        if self._speed != "normal":
-            cost *= 0 if self._speed == "fast" else self.slow_factor
-        kind = Kind(algorithm, mode, bool(self.cr.ALGODIR), key_bits, phase)
-        pack, unpack = codec(self.cr.DATATYPE, words)
-        plan = Plan(kind, words, cost, output=True, data_bytes=4 * words, pack=pack, unpack=unpack)
-        self.fill_plan(plan)
-        return plan
-
-    def fill_plan(self, plan: Plan) -> None:
-        """Give the plan its stream, or its task; overridden by versions with more modes."""
-        kind = plan.kind
-        if kind.mode == "KEYPREP":
-            plan.words, plan.data_bytes, plan.output, plan.task = 0, 0, False, "prepare"
-            return
-        key = self.aes_key() if kind.algorithm == "AES" else self.des_key(kind.algorithm)
-        if kind.algorithm == "AES" and kind.mode != "CTR" and kind.decrypt:
-            key = cipher_key(key)  # the core walks the key schedule back from what the registers hold
-        cipher, iv = cipher_of(kind.algorithm, key), self.words_of(self.iv)[: 4 * plan.words]
-        if kind.mode == "ECB":
-            plan.stream = Ecb(cipher, iv, kind.decrypt)
-        elif kind.mode == "CTR":
-            plan.stream = Counter32(cipher, iv)
-        else:
-            plan.stream = CbcDecryption(cipher, iv) if kind.decrypt else CbcEncryption(cipher, iv)
-
-    def aes_key(self) -> bytes:
-        """The key registers that KEYSIZE selects, as bytes."""
-        size = KEY_SIZES[self.cr.KEYSIZE] // 32
-        return b"".join(word.to_bytes(4, "big") for word in self._key[8 - size :])
-
-    def des_key(self, algorithm: str) -> bytes:
-        """K1, or K1 to K3 for TDES, as bytes."""
-        return b"".join(word.to_bytes(4, "big") for word in self._key[2 : 4 if algorithm == "DES" else 8])
-
-    @staticmethod
-    def words_of(registers: list[Any]) -> bytes:
-        """The words of a register array as bytes, first register first, most significant byte first."""
-        return b"".join(register.value.to_bytes(4, "big") for register in registers)
-
-    @staticmethod
-    def store_words(words: list[int], first: int, data: bytes) -> None:
-        """Spread bytes over words from index `first` on."""
-        for i in range(0, len(data), 4):
-            words[first + i // 4] = int.from_bytes(data[i : i + 4], "big")
-
-    def _settle(self) -> None:
-        """The registers are about to change: put what the stream holds into them and forget the plan."""
-        self.show_state()
-        self._plan = None
-
-    def show_state(self) -> None:
-        """Put the chaining value of the stream into the registers; versions add their state."""
-        plan = self._plan
-        if plan is not None and plan.stream is not None and plan.entered:
-            words = [0] * 4
-            self.store_words(words, 0, plan.stream.iv)
-            for i in range(plan.words):
-                self.iv[i].value = words[i]
-
     # -- control -------------------------------------------------------------------------------
-    @CR.being_read
+    @Registers.CR.being_read
     def _read_control(self) -> None:
         self._catch_up()
 
-    @CR.being_written
+    @Registers.CR.being_written
     def _filter_control(self, word: int) -> int:
         self._catch_up()
         old, guarded = self.cr.value, self.GUARDED
@@ -477,7 +35,7 @@ class Cryp(Block):
         self._settle()
         return word
 
-    @CR.written
+    @Registers.CR.written
     def _start_or_stop(self) -> None:
         now, was_running = self._now(), self._running
         self._follow_registers()
@@ -495,7 +53,7 @@ class Cryp(Block):
             if not self._busy:
                 self._take(now)
         if self._watch:
-            self._signal()
+            self.signal()
 
     def _check_settings(self) -> None:
         if not self._mode:
@@ -503,7 +61,7 @@ class Cryp(Block):
         elif self._algorithm == "AES" and self.cr.KEYSIZE == KEYSIZE_RESERVED:
             self.guest_error(f"{self.name}.CR: KEYSIZE = 3 is reserved; taken as 256 bits", "O19")
 
-    @K.being_written
+    @Registers.K.being_written
     def _write_key(self, index: int, word: int) -> int | None:
         self._catch_up()
         if self._busy:
@@ -515,7 +73,7 @@ class Cryp(Block):
         self._key[index] = word
         return word
 
-    @IV.being_written
+    @Registers.IV.being_written
     def _write_iv(self, index: int, word: int) -> int | None:
         self._catch_up()
         if self._busy:
@@ -529,47 +87,40 @@ class Cryp(Block):
     def _refuse(self, register: str) -> None:
         self.guest_error(f"{self.name}.{register} written while BUSY, ignored", "O5")
 
-    @IV.being_read
+    @Registers.IV.being_read
     def _read_iv(self, index: int) -> None:
         self._catch_up()
         self.show_state()
 
     # -- status, interrupts, DMA ---------------------------------------------------------------
-    @SR.being_read
+    @Registers.SR.being_read
     def _status(self) -> int:
         if self._until <= self._now():
             self._catch_up()
-        return self._IN_FLAGS[len(self._in)] | self._OUT_FLAGS[len(self._out)] | self._busy
+        return IN_FLAGS[len(self._in)] | OUT_FLAGS[len(self._out)] | self._busy
 
-    @RISR.being_read
+    @Registers.RISR.being_read
     def _raw_status(self) -> int:
         self._catch_up()
         status = self.RISR.INRIS.bits if len(self._in) < BURST_WORDS else 0
         return status | (self.RISR.OUTRIS.bits if self._out else 0)
 
-    @MISR.being_read
+    @Registers.MISR.being_read
     def _masked_status(self) -> int:
         status = self._raw_status() & self.imscr.value
         return status if self._running else status & ~self.MISR.INMIS.bits
 
-    @IMSCR.written
+    @Registers.IMSCR.written
     def _mask_changed(self) -> None:
         self._follow_registers()
-        self._signal()
+        self.signal()
 
-    @DMACR.written
+    @Registers.DMACR.written
     def _dma_changed(self) -> None:
         self._follow_registers()
-        self._signal()
+        self.signal()
 
-    def _schedule(self) -> None:
-        """Have the end of the work in progress noticed without an access."""
-        event = self._event
-        if event is None or not event.pending or event.cycle != self._until:
-            self.clock.cancel(event)
-            self._event = self.clock.at(self._until, self._signal)
-
-    def _signal(self) -> None:
+    def signal(self) -> None:
         """Drive the interrupt line and the DMA requests from the present state."""
         self._catch_up()
         self.irq.set(self._masked_status() if self.imscr.value else 0)
@@ -590,11 +141,6 @@ class Cryp(Block):
             self.dma_in.ask(words)
 
     # -- life ----------------------------------------------------------------------------------
-    def _report(self) -> None:
-        ended = self._ledger.ended
-        while ended:
-            self.operation(ended.pop(0))
-
     def finish(self) -> None:
         """Report the jobs still open."""
         self._catch_up()
