@@ -185,6 +185,7 @@ static bool on_protected(uc_engine *uc, int type, uint64_t address64, int size, 
     uint32_t address = (uint32_t)address64;
     bool write = type == MEM_WRITE_PROT;
     repair_it(e);
+    undo_store(e);
     e->bad_address = address;
     if (address & (uint32_t)(size < 4 ? size - 1 : 3)) {
         e->unaligned = true;
@@ -194,6 +195,15 @@ static bool on_protected(uc_engine *uc, int type, uint64_t address64, int size, 
     if (write && size < 8)
         e->value &= (1ull << 8 * size) - 1;
     e->served = serve(e, address, size, write, &e->value);
+    uint8_t *flash = write && e->served ? host_pointer(e, address, (uint32_t)size) : NULL;
+    if (flash) {
+        memcpy(e->undo, flash, (size_t)size);
+        e->undo_at = flash;
+        e->undo_size = (unsigned)size;
+        e->limit = 0; /* have the next block start look */
+        e->served = false;
+        return true;
+    }
     return e->served;
 }
 

@@ -172,6 +172,8 @@ static void rewind_to(Engine *e, uint32_t pc)
 /* Something may want the run to stop here; decides whether it does. */
 static bool must_stop(Engine *e)
 {
+    undo_store(e);
+    refresh_limit(e);
     if (e->error_type || e->request || (int64_t)e->s.cycles >= e->edge)
         return true;
     return e->candidate && !is_masked(e, e->candidate);

@@ -181,6 +181,7 @@ static enum stop run_code(Engine *e)
     e->it_risk = true;
     int err = e->fn.emu_start(e->uc, e->s.pc | 1, 0xFFFFFFFEu, 0, 0);
     e->s.pc = get(e, PC) & ~1u;
+    undo_store(e);
     if (e->interrupt != NO_INTERRUPT)
         return after_interrupt(e);
     if (err)

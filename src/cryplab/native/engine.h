@@ -216,6 +216,8 @@ typedef struct {
     uint64_t access_cycle, value;
     bool served;
     uint32_t bad_address;
+    uint8_t undo[8], *undo_at; /* a store to flash that must not have happened: what was there */
+    unsigned undo_size;
     bool unaligned;
 
     bool exact, sampling, reading_hooked;
@@ -288,6 +290,14 @@ static inline struct region *find_region(Engine *e, uint32_t address, uint32_t s
             return r;
     }
     return NULL;
+}
+
+/* Unicorn carries out a store to flash whatever the hook says; put back what the bus left there. */
+static inline void undo_store(Engine *e)
+{
+    if (e->undo_at)
+        memcpy(e->undo_at, e->undo, e->undo_size);
+    e->undo_at = NULL;
 }
 
 static inline uint8_t *host_pointer(Engine *e, uint32_t address, uint32_t size)
