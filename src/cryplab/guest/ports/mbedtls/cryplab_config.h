@@ -16,6 +16,7 @@
 #define MBEDTLS_PLATFORM_VSNPRINTF_MACRO console_vsnprintf
 #define MBEDTLS_NO_PLATFORM_ENTROPY
 #define MBEDTLS_ENTROPY_HARDWARE_ALT
+#define MBEDTLS_PLATFORM_ZEROIZE_ALT
 #define MBEDTLS_SELF_TEST
 #define MBEDTLS_ERROR_STRERROR_DUMMY
 
@@ -81,6 +82,9 @@
 #define MBEDTLS_ECP_FIXED_POINT_OPTIM 1
 #define MBEDTLS_MPI_WINDOW_SIZE 2
 #define MBEDTLS_MPI_MAX_SIZE 1024
+
+/* Multiplication with UMAAL came with 2.14, the published rows are older; only bn_mul.h looks at this. */
+#undef __ARM_FEATURE_DSP
 
 /* ---- who does the work ---- */
 #if defined(CRYPLAB_HARDWARE)
