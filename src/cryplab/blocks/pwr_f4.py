@@ -52,13 +52,13 @@ class PwrF4(Block):
     cr: CR
     csr: CSR
 
-    def on_reset(self) -> None:
-        """The voltage scale of the reset state is reached."""
-        self._follow()
-
     def backup_writable(self) -> bool:
         """Whether RTC, backup registers and RCC_BDCR can be written: CR.DBP."""
         return bool(self.cr.DBP)
+
+    @CSR.being_read
+    def _status(self) -> None:
+        self.csr.VOSRDY = 1
 
     @CR.written
     @CSR.written
@@ -66,7 +66,6 @@ class PwrF4(Block):
         """Ready flags follow their enables."""
         self.csr.ODRDY = self.cr.ODEN
         self.csr.ODSWRDY = self.cr.ODEN & self.cr.ODSWEN
-        self.csr.VOSRDY = 1
         self.csr.BRR = self.csr.BRE
         if self.cr.CSBF:
             self.csr.SBF = 0
