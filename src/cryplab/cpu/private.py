@@ -17,7 +17,7 @@ from cryplab.cpu.debug import CoreDebug, Dwt, Itm, Tpiu
 from cryplab.registers import Block, Reg, RegArray, r, rc_w1, rs, rw, w
 from cryplab.reports import Reports
 
-__all__ = ["FpuControl", "Mpu", "Nvic", "Private", "Scb", "SysTick"]
+__all__ = ["PRIVATE_BLOCKS", "FpuControl", "Mpu", "Nvic", "Private", "Scb", "SysTick"]
 
 MEM_MANAGE, BUS_FAULT, USAGE_FAULT = 4, 5, 6
 SVCALL, DEBUG_MONITOR, PENDSV, SYSTICK = 11, 12, 14, 15
@@ -767,6 +767,22 @@ class ScnScb(CoreBlock):
     def on_reset(self) -> None:
         """As many as the chip has."""
         self.ictr.INTLINESNUM = (self.core.interrupts - 1) // 32
+
+
+PRIVATE_BLOCKS: dict[str, type[Block]] = {
+    "ITM": Itm,
+    "DWT": Dwt,
+    "SCNSCB": ScnScb,
+    "SYSTICK": SysTick,
+    "NVIC": Nvic,
+    "SCB": Scb,
+    "MPU": Mpu,
+    "COREDEBUG": CoreDebug,
+    "STIR": Stir,
+    "FPU": FpuControl,
+    "TPIU": Tpiu,
+}
+"Every block that `Private` makes, by its name."
 
 
 class Private:
