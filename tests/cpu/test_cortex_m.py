@@ -20,7 +20,7 @@ LOOP = """
     bne 1b
 """
 LOOP_CYCLES = 2 + 99 * 5 + 3 + 1
-"MOVS twice; ADDS, SUBS, BNE with 2 cycles of refill as its flags come from directly before; the last is not taken. Then the branch to the end."
+"MOVS twice; ADDS, SUBS, BNE with 2 cycles of refill (flags from directly before), the last not taken; the branch."
 
 
 def test_a_loop_runs_and_ends_idle():

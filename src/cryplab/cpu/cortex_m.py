@@ -394,7 +394,7 @@ class CortexM:
         registers = {f"r{n}": self.engine.read_register(n) for n in range(13)}
         registers["lr"] = self.engine.read_register(NUMBER["lr"])
         timing = self.describe(self.model, code, address, registers)
-        flags, fp_offset = self._flags(code, timing)
+        flags, before_fp = self._flags(code, timing)
         offsets = bytearray(size & ~1)
         for halfword, cycles in timing.offsets:
             struct.pack_into("<H", offsets, 2 * halfword, cycles)
@@ -403,7 +403,7 @@ class CortexM:
         packed = b"".join(POINT.pack(line, cycles, data) for cycles, data, line in sorted(points))
         return (
             timing.cost, timing.taken, timing.fall_through, timing.entry_extra, timing.instructions,
-            timing.unknown_loads, flags, fp_offset, bytes(offsets), packed,
+            timing.unknown_loads, flags, before_fp, bytes(offsets), packed,
         )  # fmt: skip
 
     def _flash_line(self, address: int) -> int | None:
@@ -416,11 +416,11 @@ class CortexM:
 
     @staticmethod
     def _flags(code: bytes, timing: BlockTiming) -> tuple[int, int]:
-        """The engine's flags of a block, and the byte offset of its first floating-point instruction."""
-        flags, fp_offset = 0, 0
+        """The engine's flags of a block, and how many instructions come before its first floating-point one."""
+        flags, before_fp = 0, 0
         flags |= SELF_LOOP * timing.self_loop | IT_LOADS * bool(timing.it_loads) | UNKNOWN * bool(timing.unknown_loads)
         governed = 0
-        for halfword, _ in timing.offsets:
+        for index, (halfword, _) in enumerate(timing.offsets):
             word = int.from_bytes(code[2 * halfword : 2 * halfword + 4], "little")
             first, second = word & 0xFFFF, word >> 16
             governed = max(0, governed - 1)
@@ -429,5 +429,5 @@ class CortexM:
             elif first == 0xBF40:
                 flags |= SEV
             elif first & 0xEC00 == 0xEC00 and second >> 8 & 0xE == 0xA and not flags & FP:
-                flags, fp_offset = flags | FP, 2 * halfword
-        return flags | (IT_OPEN if governed > 1 else 0), fp_offset
+                flags, before_fp = flags | FP, index
+        return flags | (IT_OPEN if governed > 1 else 0), before_fp

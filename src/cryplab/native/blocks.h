@@ -75,7 +75,7 @@ static int break_inside(Engine *e, uint32_t address)
 }
 
 /* Fill an entry with describe(address, size) ->
- * (cost, taken, fall_through, entry_extra, instructions, unknown_loads, flags, fp_offset, offsets, points), the last
+ * (cost, taken, fall_through, entry_extra, instructions, unknown_loads, flags, before_fp, offsets, points), the last
  * two as bytes: a uint16 per halfword, a struct point per flash line. */
 static int fill_block(Engine *e, struct entry *n)
 {
@@ -85,7 +85,7 @@ static int fill_block(Engine *e, struct entry *n)
     unsigned flags, taken, extra, instructions, unknown;
     Py_buffer offsets = {0}, points = {0};
     if (!PyArg_ParseTuple(told, "IIIIIIIIy*y*", &n->cost, &taken, &n->fall_through, &extra, &instructions, &unknown,
-                          &flags, &n->fp_offset, &offsets, &points)) {
+                          &flags, &n->before_fp, &offsets, &points)) {
         Py_DECREF(told);
         return -1;
     }
@@ -226,6 +226,8 @@ static void on_block(uc_engine *uc, uint64_t address64, uint32_t size, void *use
 {
     Engine *e = user;
     uint32_t address = (uint32_t)address64;
+    if (e->stepping)
+        return;
     if ((int64_t)e->s.cycles >= e->limit && must_stop(e)) {
         e->stopped = true;
         e->fn.emu_stop(uc);

@@ -92,6 +92,21 @@ static bool is_hint(Engine *e, uint32_t pc, bool *wfe)
     return *wfe || before == 0xBF10 || (wide == 0xF3AF && before == 0x8001);
 }
 
+/* Peripherals, devices and the private bus, ARMv7-M B3.1. */
+static bool never_executes(uint32_t address)
+{
+    return (address >= 0x40000000u && address < 0x60000000u) || address >= 0xA0000000u;
+}
+
+/* PC is where no instruction can come from. */
+static enum stop take_fetch_fault(Engine *e)
+{
+    rewind_to(e, e->s.pc);
+    if (never_executes(e->s.pc))
+        return take_fault(e, MEM_MANAGE, IACCVIOL, NULL);
+    return take_fault(e, BUS_FAULT, IBUSERR, NULL);
+}
+
 /* Why the engine came back: an exception of its own. */
 static enum stop after_interrupt(Engine *e)
 {
@@ -109,14 +124,15 @@ static enum stop after_interrupt(Engine *e)
             return take_fault(e, USAGE_FAULT, INVPC, NULL);
         case RETURN_STACK_FAULT:
             return take_fault(e, BUS_FAULT, UNSTKERR, NULL);
+        case RETURN_NOWHERE:
+            return take_fault(e, USAGE_FAULT, INVSTATE, NULL);
         }
         return STOP_NONE;
     case 17:
         rewind_to(e, e->s.pc);
         return take_fault(e, USAGE_FAULT, NOCP, NULL);
     case 3:
-        rewind_to(e, e->s.pc);
-        return take_fault(e, BUS_FAULT, IBUSERR, NULL);
+        return take_fetch_fault(e);
     default:
         rewind_to(e, e->s.pc);
         return take_fault(e, USAGE_FAULT, UNDEFINSTR, NULL);
@@ -146,11 +162,8 @@ static enum stop after_error(Engine *e, int err)
             return take_fault(e, USAGE_FAULT, UNALIGNED, NULL);
         return take_fault(e, BUS_FAULT, PRECISERR, &e->bad_address);
     case UC_FETCH_UNMAPPED:
-        rewind_to(e, e->s.pc);
-        return take_fault(e, BUS_FAULT, IBUSERR, NULL);
     case UC_FETCH_PROT:
-        rewind_to(e, e->s.pc);
-        return take_fault(e, MEM_MANAGE, IACCVIOL, NULL);
+        return take_fetch_fault(e);
     default:
         PyErr_Format(PyExc_RuntimeError, "Unicorn: emu_start at 0x%08x failed with error %d", e->s.pc, err);
         keep_error(e);
@@ -193,9 +206,14 @@ static enum stop run_code(Engine *e)
     }
     if (e->no_fpu) {
         struct entry *n = e->bucket[bucket_of(e->s.pc)];
-        if (n && n->address == e->s.pc && n->fp_offset) { /* up to the instruction, then fault there */
-            e->fn.emu_start(e->uc, e->s.pc | 1, e->s.pc + n->fp_offset, 0, 0);
+        if (n && n->address == e->s.pc && n->before_fp) { /* up to the instruction, then fault there */
+            e->stepping = true;
+            e->fn.ctl(e->uc, CTL_FLUSH_CACHE); /* counting must not meet code translated without it */
+            e->fn.emu_start(e->uc, e->s.pc | 1, 0xFFFFFFFEu, 0, n->before_fp);
+            e->stepping = false;
             e->s.pc = get(e, PC) & ~1u;
+            if (e->s.pc - n->address < n->size)
+                e->s.cycles += n->offset[(e->s.pc - n->address) / 2];
         }
         e->current = NULL;
         return take_fault(e, USAGE_FAULT, NOCP, NULL);
@@ -227,19 +245,9 @@ static enum stop run_loop(Engine *e)
         if (e->candidate && !is_masked(e, e->candidate)) {
             uint32_t n = e->candidate;
             e->skip_break = 1;
-            switch (enter_exception(e, n)) {
-            case ENTERED:
-                break;
-            case ENTRY_STACK_FAULT: {
-                enum stop reason = take_fault(e, BUS_FAULT, STKERR, NULL);
-                if (reason)
-                    return reason;
-                break;
-            }
-            case ENTRY_VECTOR_FAULT:
-                e->s.hfsr |= VECTTBL;
-                return STOP_LOCKUP;
-            }
+            enum stop reason = entered(e, enter_exception(e, n), false);
+            if (reason)
+                return reason;
             continue;
         }
         if ((int64_t)e->s.cycles >= e->until)

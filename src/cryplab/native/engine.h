@@ -130,7 +130,7 @@ struct entry {
     uint16_t *offset;    /* cycles before each halfword */
     const uint8_t *host; /* code in RAM may change: where it is and what was described */
     uint8_t *copy;
-    uint32_t fp_offset; /* bytes to the first floating-point instruction */
+    uint32_t before_fp; /* instructions before the first floating-point one */
     uint64_t times, cycles;
     /* fast clock: flash data stalls learned from exact samples */
     uint64_t sampled_times, sampled_stalls;
@@ -199,6 +199,7 @@ typedef struct {
     bool spin;     /* that block is b . */
     bool no_fpu;   /* that block needs an FPU that is off */
     bool break_hit;
+    bool stepping; /* a few instructions by count; the hook stays out */
     uint32_t skip_break; /* resume address: its breakpoint does not hit at once */
     uint32_t interrupt;  /* number of UC_HOOK_INTR */
 

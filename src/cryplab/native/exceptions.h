@@ -185,7 +185,9 @@ static void switch_to_handler(Engine *e, uint32_t n, uint32_t xpsr, uint32_t con
     set(e, APSR_NZCV, flags & 0xF8000000u); /* rebuilds the mode that Unicorn caches */
 }
 
-enum entered { ENTERED, ENTRY_STACK_FAULT, ENTRY_VECTOR_FAULT };
+enum entered { ENTERED, ENTERED_DERIVED, ENTRY_INVSTATE, ENTRY_LOCKUP };
+
+static void remember_fault(Engine *e, uint32_t number, uint32_t cfsr, const uint32_t *address);
 
 /* Go on at the handler of exception n. */
 static enum entered go_to_handler(Engine *e, uint32_t n, uint32_t lr, unsigned cycles)
@@ -200,12 +202,24 @@ static enum entered go_to_handler(Engine *e, uint32_t n, uint32_t lr, unsigned c
     e->current = NULL;
     e->s.last_size = 0;
     update_exceptions(e);
-    if (!load_words(e, e->s.vtor + 4 * n, &handler, 1))
-        return ENTRY_VECTOR_FAULT;
+    if (!load_words(e, e->s.vtor + 4 * n, &handler, 1)) {
+        e->s.hfsr |= VECTTBL;
+        return ENTRY_LOCKUP;
+    }
     e->s.pc = handler & ~1u;
-    if (!(handler & 1)) /* the first instruction will fault: INVSTATE */
-        set(e, XPSR_NZCVQG, n);
-    return ENTERED;
+    return handler & 1 ? ENTERED : ENTRY_INVSTATE;
+}
+
+/* No room for the frame: the fault is taken in place of exception n, which stays pending. */
+static uint32_t derived_from(Engine *e, uint32_t n)
+{
+    remember_fault(e, BUS_FAULT, STKERR, NULL);
+    e->s.cfsr |= STKERR;
+    put_bit(e->s.pending, n, n != BUS_FAULT && n != MEM_MANAGE && n != USAGE_FAULT);
+    if (has_bit(e->s.enabled, BUS_FAULT) && group_of(e, BUS_FAULT) < group_of(e, n))
+        return BUS_FAULT;
+    e->s.hfsr |= FORCED;
+    return HARD_FAULT;
 }
 
 /* Take exception n now, at e->s.pc. */
@@ -228,16 +242,21 @@ static enum entered enter_exception(Engine *e, uint32_t n)
     uint32_t size = fp ? FP_FRAME : BASE_FRAME;
     uint32_t to = sp - size - (moved ? 4 : 0);
     bool stacked = store_words(e, to, frame, size / 4);
+    if (!stacked) {
+        if (n == NMI || n == HARD_FAULT)
+            return ENTRY_LOCKUP;
+        n = derived_from(e, n);
+    }
     set(e, SP, to);
     switch_to_handler(e, n, xpsr, control);
     uint32_t lr = 0xFFFFFFE1u | (fp ? 0 : RETURN_NO_FP);
     if (thread)
         lr |= control & CONTROL_SPSEL ? 0xC : 0x8;
     enum entered result = go_to_handler(e, n, lr, ENTRY_CYCLES);
-    return stacked ? result : ENTRY_STACK_FAULT;
+    return result == ENTERED && !stacked ? ENTERED_DERIVED : result;
 }
 
-enum returned { RETURNED, RETURN_BAD, RETURN_STACK_FAULT };
+enum returned { RETURNED, RETURN_BAD, RETURN_STACK_FAULT, RETURN_NOWHERE };
 
 /* The handler loaded EXC_RETURN into PC. */
 static enum returned leave_exception(Engine *e, uint32_t exc_return)
@@ -256,7 +275,7 @@ static enum returned leave_exception(Engine *e, uint32_t exc_return)
         uint32_t next = e->candidate;
         set(e, XPSR_NZCVQG, XPSR_T | next);
         set(e, APSR_NZCV, 0);
-        return go_to_handler(e, next, exc_return, TAIL_CYCLES) == ENTERED ? RETURNED : RETURN_BAD;
+        return go_to_handler(e, next, exc_return, TAIL_CYCLES) == ENTERED ? RETURNED : RETURN_NOWHERE;
     }
     uint32_t frame[FP_FRAME / 4], sp = get(e, kind == 0xD ? PSP : MSP);
     bool fp = !(exc_return & RETURN_NO_FP);
@@ -311,6 +330,8 @@ static void remember_fault(Engine *e, uint32_t number, uint32_t cfsr, const uint
     e->fault.registers[16] = get(e, XPSR);
 }
 
+static enum stop entered(Engine *e, enum entered result, bool told);
+
 /* A synchronous exception at e->s.pc: takes it, as HardFault when its own handler cannot be. Returns why to stop. */
 static enum stop take_fault(Engine *e, uint32_t number, uint32_t cfsr, const uint32_t *address)
 {
@@ -331,19 +352,22 @@ static enum stop take_fault(Engine *e, uint32_t number, uint32_t cfsr, const uin
         remember_fault(e, number, cfsr, address);
     if (taken == HARD_FAULT && group <= -1)
         return STOP_LOCKUP;
-    switch (enter_exception(e, taken)) {
-    case ENTRY_STACK_FAULT:
-        e->s.cfsr |= STKERR;
-        if (taken == HARD_FAULT)
-            return STOP_LOCKUP;
-        break;
-    case ENTRY_VECTOR_FAULT:
-        e->s.hfsr |= VECTTBL;
-        return STOP_LOCKUP;
+    return entered(e, enter_exception(e, taken), number != SVCALL || taken == HARD_FAULT);
+}
+
+/* What entering an exception means for the run; `told` when it is a fault, which the host hears of. */
+static enum stop entered(Engine *e, enum entered result, bool told)
+{
+    switch (result) {
     case ENTERED:
-        break;
+        return told ? STOP_FAULT : STOP_NONE;
+    case ENTERED_DERIVED:
+        return STOP_FAULT;
+    case ENTRY_INVSTATE:
+        return take_fault(e, USAGE_FAULT, INVSTATE, NULL);
+    default:
+        return STOP_LOCKUP;
     }
-    return number == SVCALL && taken == SVCALL ? STOP_NONE : STOP_FAULT;
 }
 
 #endif
