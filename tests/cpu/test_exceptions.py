@@ -1,4 +1,4 @@
-"""Exceptions of ARMv7-M: entry, return, priorities, masks, sleep, faults (ARMv7-M Architecture Reference Manual, B1.5)."""
+"""Exceptions: entry, return, priorities, masks, sleep, faults (ARMv7-M Architecture Reference Manual, B1.5)."""
 
 import random
 
@@ -177,7 +177,8 @@ def test_an_input_still_high_pends_again_when_its_handler_returns():
 )
 def test_a_masked_interrupt_is_taken_on_the_instruction_after_unmasking(mask, unmask):
     guest = Guest(
-        f"{mask}\nldr r1, ={IO}\nstr r1, [r1]\nmovs r2, #200\n1: subs r2, #1\nbne 1b\nmov r3, r5\n{unmask}\nmov r4, r5\n",
+        f"{mask}\nldr r1, ={IO}\nstr r1, [r1]\nmovs r2, #200\n1: subs r2, #1\nbne 1b\n"
+        f"mov r3, r5\n{unmask}\nmov r4, r5\n",
         {IRQ0: "handler"},
         "handler: adds r5, #1\nbx lr\n",
     )

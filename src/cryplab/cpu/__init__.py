@@ -1,0 +1,1 @@
+"""Cores: instructions, exceptions, time; the only folder that imports unicorn."""
