@@ -68,7 +68,7 @@ class Board:
 
 
 def _serials(chip: Chip) -> list[str]:
-    return [p.name for p in chip.modelled if "ART" in p.name]
+    return sorted((p.name for p in chip.modelled if "ART" in p.name), key=lambda name: name[-1])
 
 
 def names() -> list[str]:

@@ -33,4 +33,4 @@ def find(name: str) -> Chip:
     for known, chip in CHIPS.items():
         if wanted.startswith(known):
             return chip
-    raise BoardError(f"there is no chip '{name}'{nearest(wanted, CHIPS) or '.'} Chips: {', '.join(CHIPS)}")
+    raise BoardError(f"there is no chip '{name}'{nearest(name, CHIPS) or '.'} Chips: {', '.join(CHIPS)}")
