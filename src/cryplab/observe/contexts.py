@@ -1,0 +1,225 @@
+"""Contexts and calls: which crypto function runs, for which object, and what the object was told before.
+
+An object is a context pointer between `init` and `free`; used again at the same address it is another one. Calls
+nest; the innermost known one owns the accesses. Two accesses belong together when one call is inside the other,
+or when a context is shared by both chains of calls: compilers put functions in line, so a table function may
+do its work without being seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from cryplab.observe.api import Function
+from cryplab.observe.events import CallEntry
+
+__all__ = ["Call", "Contexts", "Object", "ReadMemory"]
+
+ReadMemory = Callable[[int, int], bytes | None]
+DEEPEST = 64
+KEY_BYTES_MOST = 32
+SNAPSHOT_BYTES_MOST = 4096
+
+
+@dataclass(slots=True, eq=False)
+class Object:
+    """A context of a crypto API.
+
+    `key` as given by setkey, `set_by` that call; `message` counts starts; `data_bytes` of the message so far;
+    `whole`: every part of this message was seen, so that `data_bytes` can be relied on.
+    """
+
+    address: int
+    algorithm: str = ""
+    generation: int = 0
+    key: bytes | None = None
+    key_bits: int = 0
+    key_pointer: int = 0
+    set_by: Call | None = None
+    message: int = 0
+    data_bytes: int = 0
+    aad_bytes: int = 0
+    whole: bool = False
+    chain: tuple[int, ...] | None = None
+    marked: bool = False
+    "A block has worked for it."
+
+    def __str__(self) -> str:
+        kind = f"{self.algorithm} " if self.algorithm else ""
+        return f"{kind}context {self.address:#010x}" if self.address else f"{kind}one call"
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """A known function in progress (or that was, when it is kept as the owner of an earlier access)."""
+
+    function: Function
+    entry: CallEntry
+    arguments: dict[str, int]
+    object: Object
+    caller: Call | None
+    thread: int = 0
+    message: int = 0
+    open: bool = True
+    blocks: set[str] = field(default_factory=set)
+    "Blocks that it used."
+    iv_before: bytes = b""
+    input_before: bytes = b""
+    behind_output: bytes = b""
+    output_before: bytes = b""
+    marks: dict[Any, Any] = field(default_factory=dict)
+    "What rules remember about this call."
+    stack: list[str] | None = None
+
+    def get(self, role: str, default: int = 0) -> int:
+        """An argument by its role."""
+        return self.arguments.get(role, default)
+
+    @property
+    def encrypts(self) -> bool | None:
+        """True, False, or None when neither the function nor an argument says it."""
+        if self.function.direction:
+            return self.function.direction == "encrypt"
+        return bool(self.arguments["mode"]) if "mode" in self.arguments else None
+
+    @property
+    def objects(self) -> set[tuple[int, int]]:
+        """Address and generation of the contexts in this chain of calls."""
+        found, call = set(), self
+        while True:
+            if call.object.address:
+                found.add((call.object.address, call.object.generation))
+            if call.caller is None:
+                return found
+            call = call.caller
+
+    def within(self, other: Call) -> bool:
+        """This call is `other` or inside it."""
+        call: Call | None = self
+        while call is not None:
+            if call is other:
+                return True
+            call = call.caller
+        return False
+
+    def related(self, other: Call | None) -> bool:
+        """Both belong to one operation, see the module's text."""
+        if other is None:
+            return True
+        if self.within(other) or other.within(self):
+            return True
+        return self.object is other.object or bool(self.objects & other.objects)
+
+    def __str__(self) -> str:
+        target = f"{self.object.address:#010x}" if self.object.address else "..."
+        length = f", {self.arguments['length']} bytes" if "length" in self.arguments else ""
+        return f"{self.function.name}({target}{length})"
+
+
+class Contexts:
+    """Objects by address, and the stack of calls of each thread."""
+
+    def __init__(self, functions: dict[str, Function], read_memory: ReadMemory) -> None:
+        self.functions, self.read_memory = functions, read_memory
+        self.objects: dict[int, Object] = {}
+        self.stacks: dict[int, list[Call]] = {}
+        self.thread = 0
+        self.current: Call | None = None
+
+    # -- threads -------------------------------------------------------------------------------
+    def switch(self, thread: int) -> None:
+        """Another thread (or an exception handler, by a number of its own) runs on."""
+        self.thread = thread
+        stack = self.stacks.get(thread)
+        self.current = stack[-1] if stack else None
+
+    # -- calls ---------------------------------------------------------------------------------
+    def enter(self, entry: CallEntry) -> Call:
+        """A known function begins."""
+        function = self.functions[entry.function]
+        stack = self.stacks.setdefault(self.thread, [])
+        while stack and (stack[-1].entry.sp < entry.sp or len(stack) >= DEEPEST):
+            stack.pop().open = False  # left by longjmp, or its return was not seen
+        arguments = function.bind(entry.arguments)
+        caller = stack[-1] if stack else None
+        target = self._object(function, arguments)
+        call = Call(function, entry, arguments, target, caller, self.thread)
+        self._learn(call)
+        call.message = target.message
+        stack.append(call)
+        self.current = call
+        return call
+
+    def leave(self, address: int, sp: int) -> list[Call]:
+        """The instruction at a return address runs: the calls that have ended, innermost first."""
+        stack = self.stacks.get(self.thread)
+        ended: list[Call] = []
+        while stack and stack[-1].entry.sp <= sp:
+            top = stack[-1]
+            if top.entry.sp == sp and top.entry.lr & ~1 != address & ~1:
+                break
+            stack.pop().open = False
+            if top.entry.sp == sp:
+                ended.append(top)
+                if top.function.does == "finish":
+                    top.object.whole = False
+                if top.function.does == "free":
+                    self.objects.pop(top.object.address, None)
+        self.current = stack[-1] if stack else None
+        return ended
+
+    # -- objects -------------------------------------------------------------------------------
+    def _object(self, function: Function, arguments: dict[str, int]) -> Object:
+        address = arguments.get("ctx", 0)
+        known = self.objects.get(address)
+        if not address:
+            return Object(0, function.algorithm)
+        if known is None or function.does == "init":
+            generation = known.generation + 1 if known else len(self.objects) + 1
+            known = self.objects[address] = Object(address, function.algorithm, generation)
+        if function.algorithm:
+            known.algorithm = function.algorithm
+        return known
+
+    def _learn(self, call: Call) -> None:
+        """What the object is told by this call."""
+        does, target = call.function.does, call.object
+        if does == "setkey":
+            target.key_bits, target.key_pointer = call.get("key_bits"), call.get("key")
+            target.key = self._bytes(target.key_pointer, min(target.key_bits // 8, KEY_BYTES_MOST))
+            target.set_by, target.chain = call, None
+        elif does in ("starts", "crypt"):
+            target.message += 1
+            target.data_bytes, target.aad_bytes = call.get("length"), call.get("aad_length")
+            target.whole, target.chain = True, None
+        elif does == "update":
+            target.data_bytes += call.get("length")
+        elif does == "clone":
+            source = self.objects.get(call.get("src"))
+            if source is None:
+                target.whole = False
+            else:
+                target.message += 1
+                target.data_bytes, target.whole, target.key = source.data_bytes, source.whole, source.key
+        self._look(call)
+
+    def _look(self, call: Call) -> None:
+        """Memory as it was at entry, for the rules about buffers and chaining."""
+        sizes = call.function.sizes
+        if "iv" in call.arguments:
+            size = sizes.get("iv", call.get("iv_length"))
+            call.iv_before = self._bytes(call.get("iv"), min(size, 64)) or b""
+        length = call.get("length")
+        if call.function.algorithm == "" or not length:
+            return
+        if "input" in call.arguments and length <= SNAPSHOT_BYTES_MOST:
+            call.input_before = self._bytes(call.get("input"), length) or b""
+        if "output" in call.arguments and call.function.algorithm not in ("MD5", "SHA-1", "SHA-256"):
+            call.behind_output = self._bytes(call.get("output") + length, 16) or b""
+            if call.function.does == "random":
+                call.output_before = self._bytes(call.get("output"), min(length, SNAPSHOT_BYTES_MOST)) or b""
+
+    def _bytes(self, address: int, size: int) -> bytes | None:
+        return self.read_memory(address, size) if size > 0 else b""

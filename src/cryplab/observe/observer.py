@@ -1,0 +1,342 @@
+"""The observer: takes the stream of accesses and calls, keeps the shadows, runs the rules, collects findings.
+
+Built for a machine by `attach.observe`; tests feed it records by hand. Accesses are judged in chunks, so what
+a rule peeks at (memory) is as it is at the end of the chunk: whoever delivers a call or ends a run drains first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from cryplab.observe import rules
+from cryplab.observe.api import Function, known_functions
+from cryplab.observe.contexts import Call, Contexts, ReadMemory
+from cryplab.observe.events import EXCEPTION_ENTRY, EXCEPTION_EXIT, RECORD, WRITE, CallEntry
+from cryplab.observe.explain import KINDS
+from cryplab.observe.findings import Earlier, Finding, Findings, Place
+from cryplab.observe.rules.o11_waits import STORM, DeadWait
+from cryplab.observe.shadow import CrypShadow, DmaShadow, HashShadow, RccShadow, RngShadow, Shadow, Stamp
+from cryplab.observe.shadow.base import Handler, Race
+from cryplab.reports import GuestError
+
+__all__ = ["Observer", "Region", "Watched"]
+
+KINDS_OF_SHADOW: dict[str, type[Shadow]] = {
+    "cryp": CrypShadow, "hash": HashShadow, "rng": RngShadow, "dma": DmaShadow,
+}  # fmt: skip
+LONGEST_WAIT_SECONDS = 0.005
+"A wait without change for so long is a dead one: no job of these blocks takes 1 ms."
+TAIL_CHAIN_CYCLES = 40
+EXTERNAL = 16
+GUEST_ERROR_KINDS = {
+    "O2": "stale-config-carryover", "O4": "handshake-ignored", "O5": "write-while-busy", "O8": "hmac-key-handling",
+    "O12": "clock-not-enabled", "O15": "dma-memory-region", "O16": "rng-not-ready-accepted",
+    "O17": "rng-error-unrecovered", "O19": "wrong-register-value",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A block to watch. `declared`: offset -> bits that the part has; `reset` and `gate`: RCC offset and mask."""
+
+    name: str
+    base: int
+    kind: str
+    size: int = 0x400
+    declared: dict[int, int] = field(default_factory=dict)
+    irqs: tuple[int, ...] = ()
+    reset: tuple[int, int] | None = None
+    gate: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A memory: name, first address, size in bytes, reachable by DMA, writable."""
+
+    name: str
+    base: int
+    size: int
+    dma: bool = True
+    writable: bool = True
+
+
+class Observer:
+    """Watches one run.
+
+    Args:
+        blocks: what to watch.
+        read_memory: guest bytes at an address, None where there is no memory.
+        memories: for the reach of DMA.
+        rcc: base of RCC, for resets and gates of the watched blocks.
+        functions: known crypto functions; default all tables.
+        place: instruction address and cycle to function and source line.
+        unwind: callers of a call, innermost first, while it is open.
+        frequency: hertz of a clock of the clock tree by name, None when unknown.
+        hz: core clock, hertz.
+        deep: buffers have unique contents (`check`): report matches that `run` would doubt.
+    """
+
+    def __init__(
+        self,
+        blocks: Iterable[Watched],
+        *,
+        read_memory: ReadMemory = lambda address, size: None,
+        memories: Iterable[Region] = (),
+        rcc: int | None = None,
+        functions: dict[str, Function] | None = None,
+        place: Callable[[int, int], Place] = lambda pc, cycle: Place(pc, cycle),
+        unwind: Callable[[Call], list[str]] = lambda call: [],
+        frequency: Callable[[str], int | None] = lambda name: None,
+        hz: Callable[[], int] = lambda: 168_000_000,
+        deep: bool = False,
+    ) -> None:
+        self.read_memory, self.memories, self.deep = read_memory, list(memories), deep
+        self.place, self.unwind, self.frequency, self.hz = place, unwind, frequency, hz
+        self.contexts = Contexts(functions or known_functions(), read_memory)
+        self.findings = Findings()
+        self.drain: Callable[[], None] = lambda: None
+        "Makes the accesses so far arrive; set by whoever feeds the observer."
+        self._reads: dict[int, Handler] = {}
+        self._writes: dict[int, Handler] = {}
+        self._watched: list[tuple[Watched, Shadow]] = []
+        self._frames: dict[int, int] = {}
+        self._handlers: list[int] = []
+        self._threads = 0
+        self._last_exit = (0, 0, 0)
+        self.cycle = 0
+        for watched in blocks:
+            self._watch(watched)
+        self.shadows: list[Shadow] = [shadow for _, shadow in self._watched]
+        if rcc is not None:
+            self._watch_rcc(rcc)
+        self.rules = [rule(self) for rule in rules.ALL]
+        self._listen()
+
+    # -- building ------------------------------------------------------------------------------
+    def _watch(self, watched: Watched) -> None:
+        shadow = KINDS_OF_SHADOW[watched.kind](watched.name, self.contexts, watched.declared)
+        self._watched.append((watched, shadow))
+        self._bind(watched.base, shadow)
+
+    def _bind(self, base: int, shadow: Shadow) -> None:
+        self._reads |= {base + offset: handler for offset, handler in shadow.reads.items()}
+        self._writes |= {base + offset: handler for offset, handler in shadow.writes.items()}
+
+    def _watch_rcc(self, base: int) -> None:
+        resets: dict[int, dict[int, Shadow]] = {}
+        gates: dict[int, dict[int, Shadow]] = {}
+        for watched, shadow in self._watched:
+            for where, table in ((watched.reset, resets), (watched.gate, gates)):
+                if where is not None:
+                    table.setdefault(where[0], {})[where[1]] = shadow
+        self.rcc = RccShadow("RCC", self.contexts, resets, gates)
+        self._bind(base, self.rcc)
+        self.shadows.append(self.rcc)
+
+    def _listen(self) -> None:
+        """Methods of the rules by name: `cryp_use` hears moment `use` of CRYP."""
+        for shadow in self.shadows:
+            for rule in self.rules:
+                for name in dir(rule):
+                    kind, _, moment = name.partition("_")
+                    if kind == shadow.kind and moment:
+                        shadow.listeners.setdefault(moment, []).append(getattr(rule, name))
+        self._begins = [r.call_begins for r in self.rules if hasattr(r, "call_begins")]
+        self._ends = [r.call_ends for r in self.rules if hasattr(r, "call_ends")]
+        self._run_ends = [r.run_ends for r in self.rules if hasattr(r, "run_ends")]
+
+    # -- the stream ----------------------------------------------------------------------------
+    def accesses(self, chunk: bytes) -> None:
+        """Records of the core, in order."""
+        reads, writes = self._reads, self._writes
+        patience = int(LONGEST_WAIT_SECONDS * self.hz())
+        for shadow in self.shadows:
+            shadow.patience = patience
+        cycle = self.cycle
+        for cycle, pc, address, value, width, kind in RECORD.iter_unpack(chunk):
+            if kind == WRITE:
+                handler = writes.get(address)
+            elif not kind:
+                handler = reads.get(address)
+            else:
+                self._exception(kind, cycle, pc, address, value)
+                continue
+            if handler is not None and width == 4:
+                handler(cycle, pc, value)
+        self.cycle = cycle
+
+    def enter(self, entry: CallEntry) -> None:
+        """A known function begins. Accesses before it must have arrived."""
+        for shadow in self.shadows:
+            shadow.call_changed()
+        call = self.contexts.enter(entry)
+        if call.function.does == "clone":
+            for shadow in self.shadows:
+                if isinstance(shadow, HashShadow):
+                    shadow.cloned(call)
+        for begins in self._begins:
+            begins(call)
+
+    def leave(self, address: int, sp: int, result: int, cycle: int) -> bool:
+        """A return address is reached with this stack pointer; r0 is the result. False when no call ended."""
+        for shadow in self.shadows:
+            shadow.call_changed()
+        ended = self.contexts.leave(address, sp)
+        for call in ended:
+            stamp = Stamp(cycle, call.entry.address, call)
+            for ends in self._ends:
+                ends(call, result, stamp)
+        return bool(ended)
+
+    def finish(self, reason: str = "", pc: int = 0, cycle: int | None = None) -> None:
+        """The run ended: judge what is still open."""
+        self.drain()
+        for shadow in self.shadows:
+            shadow.call_changed()
+        stamp = Stamp(self.cycle if cycle is None else cycle, pc, None)
+        for ends in self._run_ends:
+            ends(reason, stamp)
+
+    # -- exceptions and threads ----------------------------------------------------------------
+    def _exception(self, kind: int, cycle: int, pc: int, frame: int, number: int) -> None:
+        if kind == EXCEPTION_ENTRY:
+            if not self._handlers:
+                self._frames[frame] = self.contexts.thread
+                if self.rcc_quiet:
+                    self._watch_races()
+            self._handlers.append(number)
+            self._count_storm(cycle, pc, number)
+            self._switch(-number)
+        elif kind == EXCEPTION_EXIT:
+            if self._handlers:
+                self._handlers.pop()
+            self._last_exit = (cycle, number, self._last_exit[2])
+            if self._handlers:
+                self._switch(-self._handlers[-1])
+                return
+            thread = self._frames.pop(frame, None)
+            if thread is None:
+                self._threads += 1
+                thread = self._threads
+            self._switch(thread)
+
+    rcc_quiet = True
+
+    def _watch_races(self) -> None:
+        self.rcc_quiet = False
+        for shadow in self.shadows:
+            shadow.cr_race = Race()
+
+    def _switch(self, thread: int) -> None:
+        if thread != self.contexts.thread:
+            for shadow in self.shadows:
+                shadow.call_changed()
+            self.contexts.switch(thread)
+
+    def _count_storm(self, cycle: int, pc: int, number: int) -> None:
+        before, last, count = self._last_exit
+        chained = number == last and cycle - before <= TAIL_CHAIN_CYCLES
+        count = count + 1 if chained else 0
+        self._last_exit = (before, last, count)
+        if count != STORM:
+            return
+        for watched, shadow in self._watched:
+            if number - EXTERNAL in watched.irqs:
+                for rule in self.rules:
+                    if isinstance(rule, DeadWait):
+                        rule.storm(number, count, Stamp(cycle, pc, None), shadow)
+                return
+
+    def own_handler(self, shadow: Shadow, thread: int) -> bool:
+        """The code that runs is an interrupt handler of this block (or of a DMA controller)."""
+        if thread >= 0:
+            return False
+        number = -thread - EXTERNAL
+        return any(number in watched.irqs for watched, s in self._watched if s is shadow or isinstance(s, DmaShadow))
+
+    def thread_name(self, thread: int) -> str:
+        """For a sentence."""
+        return f"the handler of exception {-thread}" if thread < 0 else f"thread {thread}"
+
+    # -- what rules ask ------------------------------------------------------------------------
+    def block_at(self, address: int) -> tuple[Shadow | None, int]:
+        """The watched block at an address, and the offset in it."""
+        for watched, shadow in self._watched:
+            if watched.base <= address < watched.base + watched.size:
+                return shadow, address - watched.base
+        return None, 0
+
+    def memory_at(self, address: int, size: int) -> tuple[str, bool, bool]:
+        """Name, reachable by DMA, writable; an empty name when no memory holds the range."""
+        if not self.memories:
+            return "memory", True, True
+        for region in self.memories:
+            if region.base <= address and address + size <= region.base + region.size:
+                return region.name, region.dma, region.writable
+        return "", False, False
+
+    def microseconds(self, cycles: int) -> float:
+        """At the present core clock."""
+        return cycles / self.hz() * 1e6
+
+    # -- findings ------------------------------------------------------------------------------
+    def report(
+        self,
+        rule: str,
+        kind: str,
+        block: str,
+        stamp: Stamp,
+        title: str,
+        text: str,
+        registers: dict[str, str],
+        earlier: tuple[str, Stamp] | None,
+        call: Call | None,
+    ) -> None:
+        """A rule was broken."""
+        if self.findings.again((rule, kind, block, stamp.pc, earlier[1].pc if earlier else 0)):
+            return
+        before = None
+        if earlier is not None:
+            what, at = earlier
+            before = Earlier(what, self.place(at.pc, at.cycle), str(at.call.object) if at.call else "")
+        self.findings.add(
+            Finding(
+                rule,
+                kind,
+                title,
+                text,
+                block,
+                self.place(stamp.pc, stamp.cycle),
+                registers,
+                str(call) if call else "",
+                str(call.object) if call else "",
+                self._stack(call),
+                before,
+                KINDS[kind].repair,
+            )
+        )
+
+    def _stack(self, call: Call | None) -> list[str]:
+        if call is None:
+            return []
+        if call.stack is None:
+            call.stack = self.unwind(call)
+        return call.stack
+
+    def guest_error(self, error: GuestError) -> None:
+        """A block (or the bus) reported an access that broke a declared rule."""
+        if not error.rule and all(error.block != watched.name for watched, _ in self._watched):
+            return
+        rule = error.rule or "O19"
+        kind = GUEST_ERROR_KINDS.get(rule, "unknown")
+        key = (rule, kind, error.block, error.where.pc, 0)
+        if self.findings.again(key):
+            return
+        self.drain()
+        if self.findings.again(key):
+            return
+        self.report(
+            rule, kind, error.block, Stamp(error.where.cycle, error.where.pc, None), error.text.split(",")[0],
+            error.text + ".", {}, None, self.contexts.current,
+        )  # fmt: skip
