@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "stm32f4.h"
+
 #define KERNEL_KIND_THREAD 1
 
 enum thread_state { THREAD_READY = 1, THREAD_RUNNING = 2 };
@@ -26,8 +28,12 @@ static int valid(const struct kernel_mutex *mutex)
     return mutex != NULL && mutex->kind == KERNEL_KIND_MUTEX;
 }
 
+/* A call from the library's lock object to the kernel; a library in C++ has it between the two. */
+static __attribute__((noinline)) int32_t acquire(struct kernel_mutex *mutex, uint32_t timeout);
+static __attribute__((noinline)) int32_t release(struct kernel_mutex *mutex);
+
 /* Let the first ready thread run when its priority is above the current one's. */
-static void dispatch(void)
+static __attribute__((noinline)) void dispatch(void)
 {
     struct kernel_thread *ready = scheduler.ready;
     if (scheduler.current->state == THREAD_RUNNING && ready != NULL && ready->priority > scheduler.current->priority) {
@@ -106,6 +112,24 @@ static int32_t mutex_unlock(struct kernel_mutex *mutex, uint32_t timeout)
     return KERNEL_OK;
 }
 
+/* The last calls, for a debugger: what an RTOS's event recorder keeps. */
+#define EVENTS 16
+static struct {
+    uint32_t cycle, frame;
+    struct kernel_mutex *object;
+    int32_t status;
+} events[EVENTS];
+static uint32_t event_count;
+
+static __attribute__((noinline)) void record(const uint32_t *frame, struct kernel_mutex *object, int32_t status)
+{
+    uint32_t at = event_count++ % EVENTS;
+    events[at].cycle = DWT_CYCCNT;
+    events[at].frame = (uint32_t)frame;
+    events[at].object = object;
+    events[at].status = status;
+}
+
 typedef int32_t (*service)(struct kernel_mutex *mutex, uint32_t timeout);
 
 /* Called by SVC_Handler with the stacked registers: r12 is the service, r0 and r1 its arguments. */
@@ -115,7 +139,10 @@ __attribute__((used)) static void supervisor_call(uint32_t *frame)
     if (after[-2] != 0) {
         return; /* another number: not ours */
     }
-    frame[0] = (uint32_t)((service)frame[4])((struct kernel_mutex *)frame[0], frame[1]);
+    struct kernel_mutex *mutex = (struct kernel_mutex *)frame[0];
+    int32_t status = ((service)frame[4])(mutex, frame[1]);
+    record(frame, mutex, status);
+    frame[0] = (uint32_t)status;
     if (scheduler.current != scheduler.next) {
         scheduler.current = scheduler.next; /* a switch of stacks would follow here */
     }
@@ -134,7 +161,7 @@ __attribute__((naked)) void SVC_Handler(void)
 }
 
 /* In an exception, or with interrupts masked, a mutex cannot be taken. */
-static int in_exception(void)
+static __attribute__((noinline)) int in_exception(void)
 {
     uint32_t ipsr, primask, basepri;
     __asm volatile("mrs %0, ipsr" : "=r"(ipsr));
@@ -152,12 +179,22 @@ static int32_t call(service function, struct kernel_mutex *mutex, uint32_t timeo
     return (int32_t)r0;
 }
 
+static int32_t acquire(struct kernel_mutex *mutex, uint32_t timeout)
+{
+    return in_exception() ? KERNEL_ERROR_ISR : call(mutex_lock, mutex, timeout);
+}
+
+static int32_t release(struct kernel_mutex *mutex)
+{
+    return in_exception() ? KERNEL_ERROR_ISR : call(mutex_unlock, mutex, 0);
+}
+
 int32_t kernel_mutex_lock(struct kernel_mutex *mutex)
 {
-    return in_exception() ? KERNEL_ERROR_ISR : call(mutex_lock, mutex, UINT32_MAX);
+    return acquire(mutex, UINT32_MAX);
 }
 
 int32_t kernel_mutex_unlock(struct kernel_mutex *mutex)
 {
-    return in_exception() ? KERNEL_ERROR_ISR : call(mutex_unlock, mutex, 0);
+    return release(mutex);
 }

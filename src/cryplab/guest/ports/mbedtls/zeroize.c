@@ -1,4 +1,4 @@
-/* Wiping memory byte by byte, as mbed TLS 2.5 did; the library's own way since is a call of memset. */
+/* Wiping memory byte by byte, as mbed TLS 2.5 wiped its contexts; the library's own way since is memset. */
 #include <stddef.h>
 
 #include "mbedtls/platform_util.h"
