@@ -55,7 +55,7 @@ MODULE_FLAGS: dict[str, tuple[str, ...]] = {
     # wipe contexts, not local variables, as mbed TLS 2.5 did
     **{
         name: ("-include", "wipe_contexts.h", f"-DWIPED_CONTEXT=mbedtls_{name}_context")
-        for name in ("aes", "md5", "sha1", "sha256", "sha512")
+        for name in ("aes", "ctr_drbg", "hmac_drbg", "md5", "sha1", "sha256", "sha512")
     },
     "bignum": ("-U__ARM_FEATURE_DSP",),  # multiply with UMLAL, as mbed TLS 2.5 did; it had no UMAAL
     "gcm": ("-fno-split-wide-types",),  # 64-bit values stay in register pairs, as in GCC before 7 (PR 77308)

@@ -6,18 +6,19 @@ the source lines that a finding must name. How the C files are made: see faulty.
 
 from __future__ import annotations
 
+import importlib
 import re
 from pathlib import Path
 from typing import Any
 
 from cryplab.errors import UsageError, nearest
-from cryplab.guest import build as guest_build
 from cryplab.guest import sources
 from cryplab.guest.faulty.cases import CASES, Case
 from cryplab.guest.targets import target_of
 
 __all__ = ["CASES", "Case", "build_faulty", "case_of", "lines_of"]
 
+guest_build = importlib.import_module("cryplab.guest.build")  # the package has a function of that name
 HERE = Path(__file__).parent
 FLAGS = ("-Og", *guest_build.OUR_FLAGS)
 "A line of source for each access: the compiler must not move them about."

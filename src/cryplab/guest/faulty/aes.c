@@ -453,7 +453,7 @@ static void setup(void)
 }
 
 /* Known answers, both directions, all key sizes. */
-int vectors(void)
+int known_answers(void)
 {
     for (unsigned i = 0; i < 3; i++) {
         drv_aes_init(&a);
@@ -467,11 +467,11 @@ int vectors(void)
 }
 
 /* From reset, the block brought into its reset state first. */
-int vectors_after_reset(void)
+int known_after_reset(void)
 {
     drv_aes_init(&a);
     drv_aes_reset();
-    return vectors();
+    return known_answers();
 }
 
 /* Two contexts in turn: the first result must come again. */

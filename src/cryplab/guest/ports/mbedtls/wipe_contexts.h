@@ -1,6 +1,6 @@
 /* Included ahead of some modules of the library: wipe contexts, leave local variables alone.
  *
- * mbed TLS 2.5, which made the published rows, did not wipe the local variables of AES and SHA; 2.28
+ * mbed TLS 2.5, which made the published rows, did not wipe the local variables of AES, SHA and DRBG; 2.28
  * does, which forces them into memory and costs AES-CBC a fifth. Contexts are wiped in both.
  * WIPED_CONTEXT: the module's context type.
  */

@@ -41,21 +41,13 @@ int mbedtls_aes_setkey_dec(mbedtls_aes_context *ctx, const unsigned char *key, u
     return mbedtls_aes_setkey_enc(ctx, key, keybits);
 }
 
-typedef enum cryp_status (*process)(struct cryp_handle *, uint8_t *, uint16_t, uint8_t *, uint32_t);
-
-static int call(mbedtls_aes_context *ctx, process function, unsigned char *iv, const unsigned char *in, size_t size,
-                unsigned char *out)
-{
-    ctx->handle.key = ctx->key;
-    ctx->handle.iv = iv;
-    ctx->handle.phase = CRYP_PHASE_READY; /* another context may have used the block since */
-    enum cryp_status status = function(&ctx->handle, (uint8_t *)in, (uint16_t)size, out, LIMIT_MS);
-    return status == CRYP_OK ? 0 : MBEDTLS_ERR_PLATFORM_HW_ACCEL_FAILED;
-}
-
 int mbedtls_aes_crypt_ecb(mbedtls_aes_context *ctx, int mode, const unsigned char input[16], unsigned char output[16])
 {
-    return call(ctx, mode == MBEDTLS_AES_DECRYPT ? cryp_aes_ecb_decrypt : cryp_aes_ecb_encrypt, NULL, input, 16, output);
+    ctx->handle.key = ctx->key;
+    enum cryp_status status = mode == MBEDTLS_AES_DECRYPT
+                                  ? cryp_aes_ecb_decrypt(&ctx->handle, (uint8_t *)input, 16, output, LIMIT_MS)
+                                  : cryp_aes_ecb_encrypt(&ctx->handle, (uint8_t *)input, 16, output, LIMIT_MS);
+    return status == CRYP_OK ? 0 : MBEDTLS_ERR_PLATFORM_HW_ACCEL_FAILED;
 }
 
 int mbedtls_aes_crypt_cbc(mbedtls_aes_context *ctx, int mode, size_t length, unsigned char iv[16],
@@ -68,10 +60,14 @@ int mbedtls_aes_crypt_cbc(mbedtls_aes_context *ctx, int mode, size_t length, uns
     while (length != 0) {
         size_t part = length < PIECE_BYTES ? length : PIECE_BYTES;
         memcpy(next_iv, input + part - 16, 16);
-        int error = call(ctx, mode == MBEDTLS_AES_DECRYPT ? cryp_aes_cbc_decrypt : cryp_aes_cbc_encrypt, iv, input,
-                         part, output);
-        if (error) {
-            return error;
+        ctx->handle.key = ctx->key;
+        ctx->handle.iv = iv;
+        enum cryp_status status =
+            mode == MBEDTLS_AES_DECRYPT
+                ? cryp_aes_cbc_decrypt(&ctx->handle, (uint8_t *)input, (uint16_t)part, output, LIMIT_MS)
+                : cryp_aes_cbc_encrypt(&ctx->handle, (uint8_t *)input, (uint16_t)part, output, LIMIT_MS);
+        if (status != CRYP_OK) {
+            return MBEDTLS_ERR_PLATFORM_HW_ACCEL_FAILED;
         }
         memcpy(iv, mode == MBEDTLS_AES_DECRYPT ? next_iv : output + part - 16, 16);
         input += part;

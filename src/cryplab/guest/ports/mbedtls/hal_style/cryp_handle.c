@@ -4,11 +4,21 @@
 #include "bytes.h"
 #include "clock.h"
 
+static struct {
+    uint32_t key_number, mode;
+} loaded; /* what the block holds; number 0: nothing */
+
 void cryp_handle_init(struct cryp_handle *handle)
 {
+    static uint32_t keys;
     RCC->AHB2ENR |= RCC_AHB2ENR_CRYPEN;
     handle->instance->CR =
         (handle->instance->CR & ~(CRYP_CR_KEYSIZE(3u) | CRYP_CR_DATATYPE_8BIT)) | handle->key_size | handle->data_type;
+    if (++keys == 0) {
+        keys = 1;
+    }
+    handle->key_number = keys;
+    loaded.key_number = 0;
     handle->phase = CRYP_PHASE_READY;
     handle->state = CRYP_STATE_READY;
 }
@@ -44,6 +54,7 @@ static void set_iv(struct cryp_handle *handle)
 static enum cryp_status fail(struct cryp_handle *handle)
 {
     handle->state = CRYP_STATE_TIMEOUT;
+    loaded.key_number = 0;
     handle->locked = 0;
     return CRYP_TIMEOUT;
 }
@@ -51,42 +62,40 @@ static enum cryp_status fail(struct cryp_handle *handle)
 /* The loop that published AES figures are made of. */
 static enum cryp_status process(struct cryp_handle *handle, uint8_t *in, uint16_t size, uint8_t *out, uint32_t limit)
 {
-    for (uint32_t done = 0; done < size; done += 16) {
-        handle->instance->DIN = load_word(in);
-        in += 4;
-        handle->instance->DIN = load_word(in);
-        in += 4;
-        handle->instance->DIN = load_word(in);
-        in += 4;
-        handle->instance->DIN = load_word(in);
-        in += 4;
+    CRYP_TypeDef *cryp = handle->instance;
+    for (const uint8_t *end = in + size; in != end; in += 16, out += 16) {
+        cryp->DIN = load_word(in);
+        cryp->DIN = load_word(in + 4);
+        cryp->DIN = load_word(in + 8);
+        cryp->DIN = load_word(in + 12);
         uint32_t start = clock_tick();
-        while ((handle->instance->SR & CRYP_SR_OFNE) == 0) {
+        while ((cryp->SR & CRYP_SR_OFNE) == 0) {
             if (limit != CRYP_NO_LIMIT) {
                 if (limit == 0 || clock_tick() - start > limit) {
                     return fail(handle);
                 }
             }
         }
-        store_word(out, handle->instance->DOUT);
-        out += 4;
-        store_word(out, handle->instance->DOUT);
-        out += 4;
-        store_word(out, handle->instance->DOUT);
-        out += 4;
-        store_word(out, handle->instance->DOUT);
-        out += 4;
+        store_word(out, cryp->DOUT);
+        store_word(out + 4, cryp->DOUT);
+        store_word(out + 8, cryp->DOUT);
+        store_word(out + 12, cryp->DOUT);
     }
     return CRYP_OK;
 }
 
-static enum cryp_status begin(struct cryp_handle *handle)
+static enum cryp_status begin(struct cryp_handle *handle, uint32_t mode)
 {
     if (handle->locked) {
         return CRYP_BUSY;
     }
     handle->locked = 1;
     handle->state = CRYP_STATE_BUSY;
+    if (mode != CRYP_CR_ALGOMODE_AES_ECB || loaded.key_number != handle->key_number || loaded.mode != mode) {
+        loaded.key_number = handle->key_number;
+        loaded.mode = mode;
+        handle->phase = CRYP_PHASE_READY;
+    }
     return CRYP_OK;
 }
 
@@ -103,7 +112,7 @@ static enum cryp_status end(struct cryp_handle *handle, enum cryp_status status)
 static enum cryp_status encrypt(struct cryp_handle *handle, uint32_t mode, uint8_t *in, uint16_t size, uint8_t *out,
                                 uint32_t limit)
 {
-    if (begin(handle) != CRYP_OK) {
+    if (begin(handle, mode) != CRYP_OK) {
         return CRYP_BUSY;
     }
     if (handle->phase == CRYP_PHASE_READY) {
@@ -123,7 +132,7 @@ static enum cryp_status encrypt(struct cryp_handle *handle, uint32_t mode, uint8
 static enum cryp_status decrypt(struct cryp_handle *handle, uint32_t mode, uint8_t *in, uint16_t size, uint8_t *out,
                                 uint32_t limit)
 {
-    if (begin(handle) != CRYP_OK) {
+    if (begin(handle, mode | CRYP_CR_ALGODIR) != CRYP_OK) {
         return CRYP_BUSY;
     }
     if (handle->phase == CRYP_PHASE_READY) {

@@ -2,8 +2,9 @@
  *
  * Published hardware rows were made with such a driver. Shape, not text: per 16 bytes four stores to
  * DIN, one call for the tick, a loop on SR.OFNE that looks at the time-out at each turn, four loads
- * from DOUT; handle state and lock around each call. Key, mode and IV are loaded at every call, which
- * the driver of 2017 did not do: contexts may be interleaved here.
+ * from DOUT; handle state and lock around each call. Unlike the driver of 2017 this one loads key and
+ * mode whenever another key or mode was in the block before, and the IV at every call: contexts may be
+ * interleaved. `key_number` is new at each key set and never used twice.
  */
 #ifndef CRYP_HANDLE_H
 #define CRYP_HANDLE_H
@@ -22,6 +23,7 @@ struct cryp_handle {
     CRYP_TypeDef *instance;
     uint32_t data_type, key_size;
     uint8_t *key, *iv;
+    uint32_t key_number;
     uint8_t locked;
     volatile enum cryp_state state;
     enum cryp_phase phase;

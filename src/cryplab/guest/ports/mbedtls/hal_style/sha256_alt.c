@@ -95,45 +95,33 @@ int mbedtls_sha256_starts_ret(mbedtls_sha256_context *ctx, int is224)
     if (is224 != 0 && is224 != 1) {
         return MBEDTLS_ERR_SHA256_BAD_INPUT_DATA;
     }
+    wipe(ctx, sizeof *ctx);
     ctx->is224 = is224;
-    ctx->buffered = 0;
-    ctx->fed = 0;
     HASH->CR = (is224 ? HASH_CR_ALGO_SHA224 : HASH_CR_ALGO_SHA256) | HASH_CR_DATATYPE_8BIT | HASH_CR_INIT;
     HASH->STR = 0;
     return save(ctx);
 }
 
-/* Give the engine what makes it start a block: 17 words first, 16 later. */
-static int accumulate(mbedtls_sha256_context *ctx, const unsigned char *bytes, size_t size)
-{
-    restore(ctx);
-    write_data(bytes, size);
-    ctx->fed = 1;
-    return save(ctx);
-}
-
 int mbedtls_sha256_update_ret(mbedtls_sha256_context *ctx, const unsigned char *input, size_t ilen)
 {
-    size_t wanted = ctx->fed ? 64 : SHA256_BUFFER_BYTES;
-    if (ctx->buffered + ilen < wanted) {
-        memcpy(ctx->buffer + ctx->buffered, input, ilen);
-        ctx->buffered += (uint8_t)ilen;
-        return 0;
+    restore(ctx);
+    size_t wanted = ctx->fed ? 64 : SHA256_BUFFER_BYTES; /* what makes the engine start a block */
+    if (ctx->buffered + ilen >= wanted) {
+        size_t part = wanted - ctx->buffered;
+        memcpy(ctx->buffer + ctx->buffered, input, part);
+        write_data(ctx->buffer, wanted);
+        input += part;
+        ilen -= part;
+        size_t whole = ilen & ~(size_t)63;
+        write_data(input, whole);
+        input += whole;
+        ilen -= whole;
+        ctx->fed = 1;
+        ctx->buffered = 0;
     }
-    size_t part = wanted - ctx->buffered;
-    memcpy(ctx->buffer + ctx->buffered, input, part);
-    if (accumulate(ctx, ctx->buffer, wanted) != 0) {
-        return FAILED;
-    }
-    input += part;
-    ilen -= part;
-    size_t whole = ilen & ~(size_t)63;
-    if (whole != 0 && accumulate(ctx, input, whole) != 0) {
-        return FAILED;
-    }
-    memcpy(ctx->buffer, input + whole, ilen - whole);
-    ctx->buffered = (uint8_t)(ilen - whole);
-    return 0;
+    memcpy(ctx->buffer + ctx->buffered, input, ilen);
+    ctx->buffered += (uint8_t)ilen;
+    return save(ctx);
 }
 
 int mbedtls_sha256_finish_ret(mbedtls_sha256_context *ctx, unsigned char output[32])
