@@ -204,7 +204,7 @@ class CortexM:
         self.engine.map_memory(memory.base, memory.size, memory.host, memory.flash, canonical)
         self._memories.append(memory)
         if memory.flash and self.exact:
-            self.engine.follow_reads(memory.base, memory.size)
+            self.engine.follow_reads()
 
     def _memory(self, address: int, size: int) -> _Memory:
         for memory in self._memories:

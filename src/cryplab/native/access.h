@@ -257,6 +257,7 @@ static void on_flash_read(uc_engine *uc, int type, uint64_t address64, int size,
     e->extra += cycles;
     e->s.cycles += cycles;
     n->cycles += cycles;
+    n->sampled_stalls += cycles;
 }
 
 #endif

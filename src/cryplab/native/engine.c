@@ -171,6 +171,47 @@ static enum stop after_error(Engine *e, int err)
     }
 }
 
+/* Start or end following the data reads of the flash; what was translated before does not call the hook. */
+static void follow_reads(Engine *e, bool on)
+{
+    for (unsigned i = 0; i < e->regions; i++) {
+        struct region *r = &e->region[i];
+        if (!r->flash)
+            continue;
+        if (on)
+            e->fn.hook_add(e->uc, &e->reading_hook[i], HOOK_MEM_READ, (void *)on_flash_read, e, r->base,
+                           (uint64_t)r->base + r->size - 1);
+        else
+            e->fn.hook_del(e->uc, e->reading_hook[i]);
+    }
+    if (!on) { /* a deleted hook goes with the next start, and until then code is translated to call it */
+        e->mode = TURNING_BACK;
+        e->fn.emu_start(e->uc, e->s.pc | 1, 0xFFFFFFFEu, 0, 0);
+        e->mode = RUNNING;
+    }
+    e->fn.ctl(e->uc, CTL_FLUSH_CACHE);
+    e->following = on;
+}
+
+/* Fast clock: a block asked for a sample, or the one in progress is over. */
+static void start_or_end_sample(Engine *e)
+{
+    if (e->exact)
+        return;
+    int64_t now = (int64_t)e->s.cycles;
+    if (e->want_sample && !e->following) {
+        e->want_sample = false;
+        follow_reads(e, true);
+        e->sample_end = now + SAMPLE_CYCLES;
+        refresh_limit(e);
+    } else if (e->following && now >= e->sample_end) {
+        follow_reads(e, false);
+        learn(e);
+        e->next_sample = now + SAMPLE_SPACING;
+        e->next_first_sample = now + FIRST_SPACING;
+    }
+}
+
 /* `b .`: whole rounds of it until something is due. */
 static void spin_until(Engine *e, int64_t due)
 {
@@ -207,10 +248,10 @@ static enum stop run_code(Engine *e)
     if (e->no_fpu) {
         struct entry *n = e->bucket[bucket_of(e->s.pc)];
         if (n && n->address == e->s.pc && n->before_fp) { /* up to the instruction, then fault there */
-            e->stepping = true;
+            e->mode = STEPPING;
             e->fn.ctl(e->uc, CTL_FLUSH_CACHE); /* counting must not meet code translated without it */
             e->fn.emu_start(e->uc, e->s.pc | 1, 0xFFFFFFFEu, 0, n->before_fp);
-            e->stepping = false;
+            e->mode = RUNNING;
             e->s.pc = get(e, PC) & ~1u;
             if (e->s.pc - n->address < n->size)
                 e->s.cycles += n->offset[(e->s.pc - n->address) / 2];
@@ -265,7 +306,10 @@ static enum stop run_loop(Engine *e)
             e->s.cycles = (uint64_t)due;
             continue;
         }
+        start_or_end_sample(e);
         int64_t chunk_end = (int64_t)e->s.cycles + CHUNK;
+        if (e->following && !e->exact && e->sample_end < chunk_end)
+            chunk_end = e->sample_end;
         refresh_edge(e, chunk_end);
         enum stop reason = run_code(e);
         if (reason)
@@ -488,6 +532,7 @@ static PyObject *Engine_save(Engine *e, PyObject *unused)
     if (!check(e->fn.context_alloc(e->uc, &context), "context_alloc"))
         return NULL;
     e->fn.context_save(e->uc, context);
+    bring_up_ages(e);
     PyObject *capsule = PyCapsule_New(context, "cryplab.context", free_context);
     if (!capsule)
         return NULL;
@@ -512,7 +557,10 @@ static PyObject *Engine_load(Engine *e, PyObject *args)
         return NULL;
     }
     e->fn.context_restore(e->uc, context);
+    bring_up_ages(e);
+    uint32_t generation = e->s.flash.generation;
     memcpy(&e->s, bytes, sizeof e->s);
+    e->s.flash.generation = generation + 1; /* no block is clean */
     e->current = e->s.last_size ? known_block(e, e->s.last_address, e->s.last_size) : NULL;
     update_exceptions(e);
     Py_RETURN_NONE;
@@ -525,10 +573,13 @@ static PyObject *Engine_reset(Engine *e, PyObject *args)
     if (!PyArg_ParseTuple(args, "I", &vectors))
         return NULL;
     e->fn.context_restore(e->uc, e->pristine);
+    bring_up_ages(e);
     struct flash_cache flash = e->s.flash;
+    uint32_t generation = flash.generation;
     uint64_t cycles = e->s.cycles;
     memset(&e->s, 0, sizeof e->s);
     flash_reset(&flash);
+    flash.generation += generation; /* no block is clean */
     e->s.flash = flash;
     e->s.cycles = cycles;
     e->s.vtor = vectors;
@@ -605,6 +656,8 @@ static PyObject *Engine_set_flash(Engine *e, PyObject *args)
     int prefetch, icache, dcache;
     if (!PyArg_ParseTuple(args, "Ippp", &wait_states, &prefetch, &icache, &dcache))
         return NULL;
+    bring_up_ages(e);
+    e->s.flash.generation++;
     e->s.flash.wait_states = wait_states;
     e->s.flash.prefetch_enabled = (uint8_t)prefetch;
     e->s.flash.icache_enabled = (uint8_t)icache;
@@ -814,14 +867,13 @@ static int Engine_init(Engine *e, PyObject *args, PyObject *kwargs)
     return 0;
 }
 
-static PyObject *Engine_follow_reads(Engine *e, PyObject *args)
+static PyObject *Engine_follow_reads(Engine *e, PyObject *unused)
 {
-    unsigned base, size;
-    if (!PyArg_ParseTuple(args, "II", &base, &size))
-        return NULL;
-    if (!add_hook(e, HOOK_MEM_READ, (void *)on_flash_read, base, (uint64_t)base + size - 1, NULL))
-        return NULL;
-    e->fn.ctl(e->uc, CTL_FLUSH_CACHE);
+    (void)unused;
+    if (e->following)
+        follow_reads(e, false);
+    e->exact = true;
+    follow_reads(e, true);
     Py_RETURN_NONE;
 }
 
@@ -906,7 +958,7 @@ static PyMethodDef methods[] = {
     METHOD(clear_profile, METH_NOARGS, "Count times and cycles from 0."),
     METHOD(trace, METH_VARARGS, "Record accesses outside memory, or stop to."),
     METHOD(take_trace, METH_NOARGS, "The records so far, and forget them."),
-    METHOD(follow_reads, METH_VARARGS, "Exact clock: follow data reads of a flash: base, size."),
+    METHOD(follow_reads, METH_NOARGS, "Exact clock: follow data reads of all flash mapped so far."),
     {0},
 };
 

@@ -98,6 +98,7 @@ enum {
 #define PAGE_BITS 12
 #define PAGE_WORDS (1u << (PAGE_BITS - 2))
 #define MAX_STALLS 64
+#define MAX_TOUCHED 64
 #define MAX_REGIONS 32
 /* At least this often (cycles) the host gets a look in: Ctrl-C, other threads. */
 #define CHUNK 40000000
@@ -116,6 +117,7 @@ enum { /* entry.flags: what the fast path of the hook does not do */
     ENTRY_SEV = 8,
     ENTRY_FP = 16,
     ENTRY_SLOW = ENTRY_SELF_LOOP | ENTRY_BREAK | ENTRY_IN_RAM | ENTRY_SEV | ENTRY_FP,
+    ENTRY_DATA = 32,      /* literals: points with data set */
     ENTRY_IT_LOADS = 64,  /* loads or stores inside an IT block */
     ENTRY_IT_OPEN = 128,  /* ends inside an IT block */
     ENTRY_UNKNOWN = 256,  /* loads that may be of flash, see unknown */
@@ -132,10 +134,14 @@ struct entry {
     uint8_t *copy;
     uint32_t before_fp; /* instructions before the first floating-point one */
     uint64_t times, cycles;
-    /* fast clock: flash data stalls learned from exact samples */
-    uint64_t sampled_times, sampled_stalls;
-    uint32_t until_sample, sample_gap;
-    uint32_t debt; /* fraction of the mean not yet counted, 1/256 cycles */
+    uint32_t last_line;
+    uint32_t clean;  /* generation of the instruction lines in which none of this block's can stall */
+    bool touched;    /* in e->touched since the lines' ages were last brought up to date */
+    uint64_t stamp;  /* when it last ran, in blocks */
+    /* fast clock: flash data stalls learned in samples */
+    uint64_t sampled_times, sampled_stalls, learned_times;
+    uint32_t mean, debt;             /* per run in 1/256 cycles, and what of it is not counted yet */
+    uint32_t until_sample, next_gap; /* runs */
 };
 
 struct region {
@@ -199,7 +205,7 @@ typedef struct {
     bool spin;     /* that block is b . */
     bool no_fpu;   /* that block needs an FPU that is off */
     bool break_hit;
-    bool stepping; /* a few instructions by count; the hook stays out */
+    enum { RUNNING, STEPPING, TURNING_BACK } mode; /* the hook counts, looks away, or stops at once */
     uint32_t skip_break; /* resume address: its breakpoint does not hit at once */
     uint32_t interrupt;  /* number of UC_HOOK_INTR */
 
@@ -221,9 +227,15 @@ typedef struct {
     unsigned undo_size;
     bool unaligned;
 
-    bool exact, sampling, reading_hooked;
-    size_t reading_hook;
-    uint64_t sample_end;
+    /* blocks that ran clean, whose lines' ages are to be brought up to date before a line is replaced */
+    struct entry *touched[MAX_TOUCHED];
+    unsigned touched_count;
+    uint64_t stamp;
+
+    /* following data reads of the flash: always (exact clock) or in samples */
+    bool exact, following, want_sample;
+    size_t reading_hook[MAX_REGIONS];
+    int64_t sample_end, next_sample, next_first_sample;
 
     struct entry **bucket;
     struct word **page; /* by address >> PAGE_BITS */
@@ -273,7 +285,7 @@ static void keep_error(Engine *e)
 
 static inline void refresh_limit(Engine *e)
 {
-    e->limit = (e->candidate || e->request || e->error_type) ? 0 : e->edge;
+    e->limit = (e->candidate || e->request || e->error_type || e->want_sample) ? 0 : e->edge;
 }
 
 static inline void refresh_edge(Engine *e, int64_t chunk_end)

@@ -49,6 +49,7 @@ struct flash_cache {
     uint8_t chain[FLASH_I_LINES];
     uint8_t newer[FLASH_I_LINES], older[FLASH_I_LINES];
     uint8_t newest, oldest;
+    uint32_t generation; /* changes when a line comes or goes */
 
     uint32_t data_tag[FLASH_D_LINES]; /* most recently used first */
 
@@ -71,6 +72,7 @@ static inline void flash_reset_instructions(struct flash_cache *f)
     f->oldest = FLASH_I_LINES - 1;
     f->current = f->prefetch_line = FLASH_NO_LINE;
     f->prefetch_ready = 0;
+    f->generation++;
 }
 
 /* FLASH_ACR.DCRST: forget every data line. */
@@ -121,6 +123,7 @@ static inline void flash_touch(struct flash_cache *f, unsigned slot)
 static inline void flash_keep(struct flash_cache *f, uint32_t line)
 {
     unsigned slot = f->oldest;
+    f->generation++;
     if (f->tag[slot] != FLASH_NO_LINE) {
         uint8_t *link = &f->bucket[flash_bucket(f->tag[slot])];
         while (*link != slot)

@@ -1,0 +1,154 @@
+"""Speed of the native engine in one run: million instructions per second, cost of interrupts and register accesses.
+
+    python benchmarks/engine.py [--seconds 1.0]
+
+The guest is a SHA-256 loop (sha256_loop.c, built with arm-none-eabi-gcc -O2). `plain` is Unicorn alone with the same
+settings and no hooks. Times are of the processor, so that other programs disturb little.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import unicorn
+
+from cryplab.clock import Clock
+from cryplab.cpu.cortex_m import CortexM
+
+FLASH, RAM, IO = 0x0800_0000, 0x2000_0000, 0x4000_0000
+HERE = Path(__file__).parent
+STACK_TOP = RAM + 0x8000
+NVIC_ON = 16
+COUNTER, LIMIT = RAM + 0x400, RAM + 0x404
+
+
+def build(folder: Path) -> tuple[bytes, int]:
+    """The loop as a flash image, and the address of its first function."""
+    elf, binary = folder / "loop.elf", folder / "loop.bin"
+    flags = "-O2 -mcpu=cortex-m4 -mthumb -ffreestanding -nostdlib -Wl,-e,start -fno-tree-loop-distribute-patterns"
+    layout = [f"-Wl,-Ttext={FLASH + 0x200:#x}", f"-Wl,-Tdata={RAM:#x}"]
+    source = str(HERE / "sha256_loop.c")
+    subprocess.run(["arm-none-eabi-gcc", *flags.split(), *layout, source, "-o", str(elf), "-lgcc"], check=True)
+    subprocess.run(["arm-none-eabi-objcopy", "-O", "binary", "-j", ".text", "-j", ".rodata", elf, binary], check=True)
+    symbols = subprocess.run(["arm-none-eabi-nm", elf], check=True, capture_output=True, text=True).stdout
+    start = next(int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" start"))
+    return binary.read_bytes(), start
+
+
+def machine(image: bytes, start: int, *, exact: bool) -> CortexM:
+    core = CortexM(exact=exact)
+    flash = core.map_memory(FLASH, 0x1_0000, kind="flash")
+    core.map_memory(RAM, 0x1_0000)
+    core.map_io(IO, 0x1000)
+    flash[0x200 : 0x200 + len(image)] = image
+    flash[0:8] = STACK_TOP.to_bytes(4, "little") + (start | 1).to_bytes(4, "little")
+    core.write_memory(LIMIT, b"\xff" * 4)
+    core.reset(FLASH)
+    core.set_flash(5, True, True, True)
+    return core
+
+
+def mips(core: CortexM, cycles: int) -> float:
+    core.run(core.cycles + 1_000_000)
+    core.clear_profile()
+    began = time.process_time()
+    core.run(core.cycles + cycles)
+    return core.instructions / (time.process_time() - began) / 1e6
+
+
+def plain_mips(image: bytes, start: int, instructions_per_round: float, seconds: float) -> float:
+    """Unicorn alone, for so many rounds of the loop; it returns to an address that ends the run."""
+    uc = unicorn.Uc(unicorn.UC_ARCH_ARM, unicorn.UC_MODE_THUMB)
+    uc.ctl_set_tcg_buffer_size(32 << 20)
+    uc.ctl_set_cpu_model(unicorn.arm_const.UC_CPU_ARM_CORTEX_M4)
+    uc.mem_map(FLASH, 0x1_0000, unicorn.UC_PROT_READ | unicorn.UC_PROT_EXEC)
+    uc.mem_map(RAM, 0x1_0000)
+    uc.mem_write(FLASH + 0x200, image)
+    uc.reg_write(unicorn.arm_const.UC_ARM_REG_SP, STACK_TOP)
+    rounds = int(seconds * 200e6 / instructions_per_round)
+    uc.mem_write(LIMIT, rounds.to_bytes(4, "little"))
+    end = FLASH + 0x100
+    uc.reg_write(unicorn.arm_const.UC_ARM_REG_LR, end | 1)
+    began = time.process_time()
+    uc.emu_start(start | 1, end)
+    return rounds * instructions_per_round / (time.process_time() - began) / 1e6
+
+
+def interrupt_cost(image: bytes, start: int, cycles: int) -> float:
+    """Microseconds that an interrupt every 1000 cycles adds, its event in Python included."""
+
+    def spent(every: int) -> float:
+        core = machine(image, start, exact=False)
+        handler = FLASH + 0x100
+        core.write_memory(FLASH + 4 * NVIC_ON, (handler | 1).to_bytes(4, "little"))
+        core.write_memory(handler, b"\x70\x47")  # BX lr
+        clock = Clock(source=core.source)
+        core.on_deadline = clock.run_due
+        core.engine.change("enabled", NVIC_ON, 1, True)
+
+        def fire() -> None:
+            core.engine.change("pending", NVIC_ON, 1, True)
+            clock.after(every, fire)
+
+        clock.after(every, fire)
+        core.run(1_000_000)
+        began = time.process_time()
+        core.run(core.cycles + cycles)
+        return time.process_time() - began
+
+    return (spent(1000) - spent(1 << 60)) / (cycles / 1000) * 1e6
+
+
+def access_cost(count: int) -> tuple[float, float]:
+    """Microseconds per bound load and store with callables that do nothing."""
+
+    def spent(code: bytes) -> float:
+        core = CortexM()
+        flash = core.map_memory(FLASH, 0x1000, kind="flash")
+        core.map_io(IO, 0x1000)
+        core.bind(IO, lambda: 0, lambda value: None)
+        # loop: code; SUBS r1, #1; BNE loop; BKPT
+        body = code + b"\x01\x39"
+        branch = 0xD100 | (-(len(body) + 4) // 2 & 0xFF)
+        program = body + branch.to_bytes(2, "little") + b"\x00\xbe"
+        flash[0x100 : 0x100 + len(program)] = program
+        core.reset(FLASH)
+        core.write_register("r0", IO)
+        core.write_register("r1", count)
+        core.write_register("pc", FLASH + 0x100)
+        began = time.process_time()
+        core.run()
+        return time.process_time() - began
+
+    nothing = spent(b"\x00\xbf")  # NOP
+    load, store = spent(b"\x02\x68"), spent(b"\x02\x60")  # LDR r2, [r0]; STR r2, [r0]
+    return (load - nothing) / count * 1e6, (store - nothing) / count * 1e6
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=1.0, help="about so long for each line")
+    seconds = parser.parse_args().seconds
+    with tempfile.TemporaryDirectory() as folder:
+        image, start = build(Path(folder))
+    cycles = int(seconds * 250e6)
+    probe = machine(image, start, exact=False)
+    probe.run(5_000_000)
+    per_round = probe.instructions / max(1, int.from_bytes(probe.read_memory(COUNTER, 4), "little"))
+    plain = plain_mips(image, start, per_round, seconds)
+    fast = mips(machine(image, start, exact=False), cycles)
+    exact = mips(machine(image, start, exact=True), cycles)
+    print(f"plain Unicorn  {plain:8.0f} MIPS")
+    print(f"fast clock     {fast:8.0f} MIPS  {fast / plain:6.1%} of plain")
+    print(f"exact clock    {exact:8.0f} MIPS  {exact / plain:6.1%} of plain")
+    print(f"interrupt      {interrupt_cost(image, start, cycles // 4):8.2f} us each, event and handler included")
+    load, store = access_cost(300_000)
+    print(f"bound access   {load:8.2f} us a load, {store:.2f} us a store")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
