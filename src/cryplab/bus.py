@@ -101,6 +101,7 @@ class Bus:
         self.slots: list[Slot] = []
         self._bases: list[int] = []
         self.memories: list[Memory] = []
+        self._flashes: list[tuple[int, int, Callable[[int, int, int], None]]] = []
         self.bridges: dict[str, Bridge] = {"APB1": Bridge(), "APB2": Bridge()}
         self.on_master_write: Callable[[int, int], None] | None = None
         "Called with address and length when a master wrote memory."
@@ -118,6 +119,10 @@ class Bus:
     def attach_memory(self, base: int, view: memoryview, *, dma: bool = True) -> None:
         """Let bus masters reach a memory; `dma` False for core-coupled memory."""
         self.memories.append((base, base + len(view), view, dma))
+
+    def attach_flash(self, base: int, size: int, store: Callable[[int, int, int], None]) -> None:
+        """Where stores by the processor are programming: `store(address, value, width)`."""
+        self._flashes.append((base, base + size, store))
 
     def slot_at(self, address: int) -> Slot | None:
         """The block at an address, or None."""
@@ -160,6 +165,10 @@ class Bus:
         """A store by the processor; unmapped is ignored."""
         slot = self.slot_at(address)
         if slot is None:
+            for base, end, store in self._flashes:
+                if base <= address < end:
+                    store(address, value, width)
+                    return
             self.reports.unmapped(address, write=True)
             return
         if slot.bridge is not None:

@@ -81,6 +81,7 @@ class Snapshot:
     memories: tuple[bytes, ...]
     blocks: tuple[Any, ...]
     slots: tuple[tuple[bool, bool], ...]
+    bridges: tuple[int, ...]
     clock: Any
     core: Any
     console: Any
@@ -218,6 +219,7 @@ class Machine:
         flash.memory = self.flash_view
         flash.on_access_control = self.core.set_flash
         flash.on_changed = self.core.flush
+        self.bus.attach_flash(self.chip.flash.base, self.chip.flash.size, flash.program)
         syscfg: Any = self.blocks["SYSCFG"]
         syscfg.on_remap = self._remap
         wiring_f4.connect(self.blocks)
@@ -323,6 +325,14 @@ class Machine:
             self.core.breakpoint(done.entry & ~1)
         self.core.breakpoint(TRAP)
 
+    def _system_reset(self) -> None:
+        """The guest asked for a reset: memories, backup domain and reset flags stay."""
+        for block in self.blocks.values():
+            block.system_reset()
+        rcc: Any = self.blocks["RCC"]
+        rcc.note_reset("SFTRSTF")
+        self.core.reset(self._vectors if self._vectors is not None else self.chip.flash.base)
+
     def symbol(self, name: str) -> Symbol:
         """A symbol of the firmware. Raises: FirmwareError naming the nearest."""
         if self.image is None:
@@ -403,7 +413,7 @@ class Machine:
                 resets += 1
                 if crash or resets > MAX_RESETS:
                     break
-                self.core.reset(self._vectors if self._vectors is not None else self.chip.flash.base)
+                self._system_reset()
                 continue
             if stop.reason == "idle":
                 if not crash:
@@ -512,6 +522,7 @@ class Machine:
             memories=tuple(bytes(view) for view in self._memories),
             blocks=tuple(block.save() for block in self.blocks.values()),
             slots=tuple((slot.open, slot.in_reset) for slot in self.bus.slots),
+            bridges=tuple(bridge.busy_until for bridge in self.bus.bridges.values()),
             clock=self.clock.save(),
             core=self.core.save(),
             console=self.console.save(),
@@ -529,6 +540,8 @@ class Machine:
         for number, line in self._irq_lines:
             self._irq_sources[number][line.name] = line.level
         self._set_bridges()
+        for bridge, busy in zip(self.bus.bridges.values(), snapshot.bridges, strict=True):
+            bridge.busy_until = busy
         for slot, (is_open, in_reset) in zip(self.bus.slots, snapshot.slots, strict=True):
             if (slot.open, slot.in_reset) != (is_open, in_reset):
                 slot.open, slot.in_reset = is_open, in_reset

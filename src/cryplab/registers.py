@@ -499,6 +499,10 @@ class Block:
             state.value = state.reset_value
         self.on_reset()
 
+    def system_reset(self) -> None:
+        """A reset of the whole chip; overridden by what keeps something over it (backup domain, reset flags)."""
+        self.reset()
+
     def on_reset(self) -> None:
         """Overridden by blocks with state beside registers; also called once at construction."""
 
