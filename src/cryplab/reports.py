@@ -97,6 +97,8 @@ class Reports:
         self.operations_kept = operations_kept
         self.where: Callable[[], Location] = Location
         self.on_operation: Callable[[Operation], None] | None = None
+        self.on_guest_error: Callable[[GuestError], None] | None = None
+        "Hears every guest error, repeated ones too; set by the observer."
         self.clear()
 
     def clear(self) -> None:
@@ -110,6 +112,8 @@ class Reports:
     def guest_error(self, error: GuestError) -> None:
         """Count a broken rule, by block, sentence and place."""
         error.where = self.where()
+        if self.on_guest_error:
+            self.on_guest_error(error)
         known = self.guest_errors.setdefault((error.block, error.text, error.where.pc), error)
         if known is not error:
             known.count += 1
