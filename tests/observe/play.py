@@ -240,3 +240,96 @@ def hash_restore(p: Play, state: list[int]) -> None:
     p.w("HASH.CR", state[1] | INIT)
     for i, word in enumerate(state[2:]):
         p.w(f"HASH.CSR{i}", word)
+
+
+# -- GCM and CCM, version without NPBLB ------------------------------------------------------------
+def blocks16(data: bytes) -> list[bytes]:
+    return [data[i : i + 16].ljust(16, b"\0") for i in range(0, len(data), 16)]
+
+
+def gcm(
+    p: Play, key: bytes, iv: bytes, aad: bytes, text: bytes, *, decrypt: bool = False,
+    sequence: bool = True, unit: int = 8, padding: bytes = b"", skip_init: bool = False, mask: bool = True,
+) -> tuple[bytes, bytes]:  # fmt: skip
+    """Text and tag; the faults: no sequence for a short block, lengths in bytes, padding, no init phase, no mask."""
+    config = GCM | keysize(key) | BYTES | (DECRYPT if decrypt else 0)
+    p.w("CRYP.CR", config)
+    load_key(p, key)
+    load_iv(p, iv + b"\0\0\0\2")
+    if not skip_init:
+        p.w("CRYP.CR", config | CRYPEN)
+        p.wait("CRYP.CR", CRYPEN, 0)
+    if aad:
+        p.w("CRYP.CR", config | HEADER | CRYPEN)
+        for part in blocks16(aad):
+            block(p, part, output=False)
+        p.w("CRYP.CR", config | HEADER)
+    short = len(text) % 16
+    whole = text[: len(text) - short] if short and not decrypt and sequence else text
+    p.w("CRYP.CR", config | PAYLOAD | CRYPEN)
+    parts = blocks16(whole)
+    if parts and padding and len(whole) % 16:
+        parts[-1] = (whole[-(len(whole) % 16) :] + padding)[:16].ljust(16, b"\0")
+    result = b"".join(block(p, part) for part in parts)
+    if len(whole) < len(text):
+        p.w("CRYP.CR", config | PAYLOAD)
+        counter = p.r("CRYP.CSGCMCCM7R") - 1
+        p.w("CRYP.IV1RR", counter)
+        p.w("CRYP.CR", config & ~GCM | CTR | PAYLOAD)
+        p.w("CRYP.CR", config & ~GCM | CTR | PAYLOAD | CRYPEN)
+        last = block(p, blocks16(text[-short:])[0])
+        result += last
+        p.w("CRYP.CR", config | PAYLOAD | CRYPEN)
+        p.w("CRYP.CR", config | FINAL | CRYPEN)
+        block(p, last[:short] + bytes(16 - short) if mask else last)
+    p.wait("CRYP.SR", 0x10, 0)
+    p.w("CRYP.CR", config | FINAL)
+    p.w("CRYP.CR", config | FINAL | CRYPEN)
+    lengths = (len(aad) * unit).to_bytes(8, "big") + (len(text) * unit).to_bytes(8, "big")
+    tag = block(p, lengths)
+    p.w("CRYP.CR", config | FINAL)
+    return result[: len(text)], tag
+
+
+def ccm(
+    p: Play, key: bytes, nonce: bytes, aad: bytes, text: bytes, tag_bytes: int, *,
+    decrypt: bool = False, sequence: bool = True, stated: int | None = None,
+) -> tuple[bytes, bytes]:  # fmt: skip
+    """Text and tag; the faults: no sequence for a short block when decrypting, another length in B0."""
+    config = CCM | keysize(key) | BYTES | (DECRYPT if decrypt else 0)
+    size = 15 - len(nonce)
+    flags = (0x40 if aad else 0) | (tag_bytes - 2) // 2 << 3 | size - 1
+    length = len(text) if stated is None else stated
+    p.w("CRYP.CR", config)
+    load_key(p, key)
+    load_iv(p, bytes((size - 1,)) + nonce + (1).to_bytes(size, "big"))
+    p.w("CRYP.CR", config | CRYPEN)
+    for word in words(bytes((flags,)) + nonce + length.to_bytes(size, "big"), "little"):
+        p.w("CRYP.DIN", word)
+    p.wait("CRYP.CR", CRYPEN, 0)
+    if aad:
+        p.w("CRYP.CR", config | HEADER | CRYPEN)
+        for part in blocks16(len(aad).to_bytes(2, "big") + aad):
+            block(p, part, output=False)
+    short = len(text) % 16
+    whole = text[: len(text) - short] if short and decrypt and sequence else text
+    p.w("CRYP.CR", config | PAYLOAD | CRYPEN)
+    result = b"".join(block(p, part) for part in blocks16(whole))
+    if len(whole) < len(text):
+        p.w("CRYP.CR", config | PAYLOAD)
+        before = [p.r(f"CRYP.CSGCMCCM{i}R") for i in range(4)]
+        p.w("CRYP.IV1RR", p.r("CRYP.CSGCMCCM7R"))
+        p.w("CRYP.CR", config & ~CCM | CTR | PAYLOAD)
+        p.w("CRYP.CR", config & ~CCM | CTR | PAYLOAD | CRYPEN)
+        last = block(p, blocks16(text[-short:])[0])
+        result += last
+        after = [p.r(f"CRYP.CSGCMCCM{i}R") for i in range(4)]
+        p.w("CRYP.CR", config | HEADER | CRYPEN)
+        masked = words(last[:short] + bytes(16 - short), "little")
+        for i in range(4):
+            p.w("CRYP.DIN", masked[i] ^ before[i] ^ after[i])
+        p.wait("CRYP.SR", 0x10, 0)
+    p.w("CRYP.CR", config | FINAL | CRYPEN)
+    tag = block(p, bytes((size - 1,)) + nonce + bytes(size))
+    p.w("CRYP.CR", config)
+    return result[: len(text)], tag[:tag_bytes]

@@ -17,7 +17,7 @@ from cryplab.observe.explain import KINDS
 from cryplab.observe.findings import Earlier, Finding, Findings, Place
 from cryplab.observe.rules.o11_waits import STORM, DeadWait
 from cryplab.observe.shadow import CrypShadow, DmaShadow, HashShadow, RccShadow, RngShadow, Shadow, Stamp
-from cryplab.observe.shadow.base import Handler, Race
+from cryplab.observe.shadow.base import Handler
 from cryplab.reports import GuestError
 
 __all__ = ["Observer", "Region", "Watched"]
@@ -203,8 +203,6 @@ class Observer:
         if kind == EXCEPTION_ENTRY:
             if not self._handlers:
                 self._frames[frame] = self.contexts.thread
-                if self.rcc_quiet:
-                    self._watch_races()
             self._handlers.append(number)
             self._count_storm(cycle, pc, number)
             self._switch(-number)
@@ -220,13 +218,6 @@ class Observer:
                 self._threads += 1
                 thread = self._threads
             self._switch(thread)
-
-    rcc_quiet = True
-
-    def _watch_races(self) -> None:
-        self.rcc_quiet = False
-        for shadow in self.shadows:
-            shadow.cr_race = Race()
 
     def _switch(self, thread: int) -> None:
         if thread != self.contexts.thread:

@@ -12,6 +12,7 @@ from cryplab.observe.shadow.hash import Message
 __all__ = ["DataBytes"]
 
 BLOCK_BYTES = 16
+CONTEXT_MOST = 1024
 SHORT_AAD, LONG_AAD = 0xFF00, 1 << 32
 
 
@@ -29,8 +30,15 @@ class DataBytes(Rule):
         self._check_aad(shadow, aead)
 
     def _check_padding(self, shadow: CrypShadow, aead: Aead) -> None:
-        rest = text_bytes(aead) % BLOCK_BYTES
-        if not rest or aead.last_payload is None or aead.excursion_blocks or aead.final_stamp is None:
+        size = text_bytes(aead)
+        rest = size % BLOCK_BYTES
+        if (
+            not rest
+            or -(-size // BLOCK_BYTES) != aead.payload_blocks
+            or aead.last_payload is None
+            or aead.excursion_blocks
+            or aead.final_stamp is None
+        ):
             return
         if shadow.has_npblb and aead.npblb and aead.decrypts != (aead.mode == "GCM"):
             return  # the block masks these bytes itself
@@ -182,16 +190,19 @@ def aad_prefix(size: int) -> bytes:
 
 
 def _declared(call: Call, address: int) -> bool:
-    """The address lies in another argument that the call may write."""
-    for role, size in (
+    """The address lies in another argument that the call may write. A context behind the buffer counts, too."""
+    sizes = (
         ("iv", 16),
         ("stream", 16),
         ("off", 4),
         ("olen", 4),
         ("tag", call.get("tag_length")),
-        ("ctx", 1024),
-    ):
-        start = call.get(role)
-        if start and start <= address < start + size:
-            return True
-    return False
+        ("ctx", CONTEXT_MOST),
+    )
+    return any(start and start <= address < start + size for role, size in sizes if (start := _start(call, role)))
+
+
+def _start(call: Call, role: str) -> int:
+    """Where an argument lies; a context only when it lies behind the output."""
+    start = call.get(role)
+    return 0 if role == "ctx" and start < call.get("output") else start

@@ -26,6 +26,9 @@ class KeyAndIv(Rule):
         """Data begins under the present key and IV."""
         if not data_mode(shadow):
             return
+        asked = stamp.call.function.algorithm if stamp.call else ""
+        if asked == "AES" and shadow.mode[0] != "AES":
+            return  # the mode itself is wrong, O19
         verdict = judge_key(shadow, stamp.call, self.observer.read_memory)
         if not self._report(shadow, stamp, verdict) and verdict.why != "other":
             self._check_places(shadow, stamp)

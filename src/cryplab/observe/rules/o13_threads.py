@@ -21,7 +21,12 @@ class Reentrancy(Rule):
         if session is not None and session[0] != thread and not self.observer.own_handler(shadow, thread):
             owner = session[1].call
             still = owner is None or owner.open
-            if still and shadow.cr & CRYPEN and shadow.started is session[2] and stamp.call is not owner:
+            if (
+                still
+                and shadow.cr & CRYPEN
+                and shadow.started is session[2]
+                and (owner is None or stamp.call is not owner)
+            ):
                 self.found(
                     "not-thread-safe",
                     shadow,

@@ -114,8 +114,7 @@ class Shadow:
         self.dirty = True
         "Something that a use depends on has changed since the last word of data."
         self.reset_by: Stamp | None = None
-        self.cr_race: Race | None = None
-        "Watched once an exception was seen: before that nothing can come between."
+        self.cr_race = Race()
         self.clear()
 
     def clear(self) -> None:

@@ -205,8 +205,7 @@ class CrypShadow(Shadow):
     def write_cr(self, cycle: int, pc: int, value: int) -> None:
         """CR written."""
         stamp, old = self.stamp(cycle, pc), self.cr
-        if self.cr_race is not None:
-            self.race(self.cr_race, "CR", stamp, value, old)
+        self.race(self.cr_race, "CR", stamp, value, old)
         differs = (old ^ value) & CONFIGURATION
         if differs:
             self._hold_chain()
@@ -271,8 +270,7 @@ class CrypShadow(Shadow):
 
     def read_cr(self, cycle: int, pc: int, value: int) -> None:
         """CR read back: what was written should be there."""
-        if self.cr_race is not None:
-            self.cr_race.read(self.contexts.thread, cycle)
+        self.cr_race.read(self.contexts.thread, cycle)
         differs = (value ^ self.cr) & CONFIGURATION & self.declared.get(CR, CONFIGURATION)
         if differs:
             self.emit("readback", self.stamp(cycle, pc), self.cr, value)
@@ -377,6 +375,8 @@ class CrypShadow(Shadow):
         if aead is None:
             return
         aead.last = self.stamp(cycle, pc)
+        if phase == PHASE_HEADER and aead.excursion_blocks:
+            return  # CCM: the masked block is fed to the MAC again in the header phase
         if phase == PHASE_HEADER:
             aead.header_blocks += 1
             if len(aead.header) < KEPT_BLOCKS:

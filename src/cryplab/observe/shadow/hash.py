@@ -128,8 +128,7 @@ class HashShadow(Shadow):
         """CR written."""
         self._settle()
         stamp = self.stamp(cycle, pc)
-        if self.cr_race is not None:
-            self.race(self.cr_race, "CR", stamp, value & ~INIT, self.cr)
+        self.race(self.cr_race, "CR", stamp, value & ~INIT, self.cr)
         differs = self.cr ^ value
         if value & INIT:
             self.operation += 1
@@ -143,8 +142,7 @@ class HashShadow(Shadow):
 
     def read_cr(self, cycle: int, pc: int, value: int) -> None:
         """CR read."""
-        if self.cr_race is not None:
-            self.cr_race.read(self.contexts.thread, cycle)
+        self.cr_race.read(self.contexts.thread, cycle)
 
     def _init(self, stamp: Stamp) -> None:
         self._end_digest()
@@ -183,7 +181,7 @@ class HashShadow(Shadow):
         message.words, self.words, self.idle_words = 0, 0, 0
         message.looked = False
         message.finished = not message.hmac or len(message.phases) >= HMAC_PHASES
-        self.nblw_fresh = False
+        self.nblw_fresh, self.dirty = False, True
         self.polls.over()
 
     def write_imr(self, cycle: int, pc: int, value: int) -> None:

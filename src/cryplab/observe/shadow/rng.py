@@ -49,8 +49,7 @@ class RngShadow(Shadow):
     def write_cr(self, cycle: int, pc: int, value: int) -> None:
         """CR written."""
         stamp, old = self.stamp(cycle, pc), self.cr
-        if self.cr_race is not None:
-            self.race(self.cr_race, "CR", stamp, value, old)
+        self.race(self.cr_race, "CR", stamp, value, old)
         self.cr = value
         self.polls.over()
         if value & RNGEN and not old & RNGEN:
@@ -61,8 +60,7 @@ class RngShadow(Shadow):
 
     def read_cr(self, cycle: int, pc: int, value: int) -> None:
         """CR read."""
-        if self.cr_race is not None:
-            self.cr_race.read(self.contexts.thread, cycle)
+        self.cr_race.read(self.contexts.thread, cycle)
 
     def write_sr(self, cycle: int, pc: int, value: int) -> None:
         """SR written: flags cleared by 0."""
