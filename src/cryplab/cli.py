@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
 from cryplab import board as boards
 from cryplab import show
-from cryplab.errors import CryplabError, LimitReached, UsageError
+from cryplab.errors import CryplabError, GuestCrash, LimitReached, UsageError
+from cryplab.keyboard import Keyboard
+
+if TYPE_CHECKING:
+    from cryplab.machine import Machine, Outcome
 
 __all__ = ["cli", "main"]
 
@@ -24,6 +30,11 @@ ClockMode = Literal["fast", "exact"]
 F = TypeVar("F", bound=Callable[..., Any])
 BUILDS = ("software", "hardware", "hal-style", "faulty")
 LIBRARIES = ("mbedtls", "wolfssl")
+LONGEST_SECONDS = 1e9
+STOPPED = 128 + signal.SIGINT
+"Exit code after Ctrl-C."
+NO_READER = 128 + signal.SIGPIPE
+"Exit code when what reads standard output has gone."
 
 
 # -- shared options --------------------------------------------------------------------------------
@@ -34,9 +45,12 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, value: str | None) ->
     for unit, factor in (("ms", 1e-3), ("us", 1e-6), ("min", 60.0), ("s", 1.0), ("", 1.0)):
         if value.endswith(unit):
             try:
-                return float(value[: len(value) - len(unit)]) * factor
+                seconds = float(value[: len(value) - len(unit)]) * factor
             except ValueError:
                 break
+            if 0 < seconds < LONGEST_SECONDS:
+                return seconds
+            raise click.BadParameter(f"'{value}': expected more than 0 and less than {LONGEST_SECONDS:g} s")
     raise click.BadParameter(f"'{value}' is no time; expected 10s, 500ms or 2min")
 
 
@@ -118,7 +132,24 @@ def _board(name: str | None, chip: str | None, hse: str | None, console: str | N
 DEFAULT_BOARD = "ublox-c030-u201"
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 90})
+class ReaderGone(Exception):
+    """What reads standard output has gone; click would make exit code 1 of it, which means findings."""
+
+
+class Commands(click.Group):
+    """The group of commands."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+        except BrokenPipeError:
+            raise ReaderGone from None
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 90})
 @click.version_option(package_name="cryplab")
 def cli() -> None:
     """A virtual STM32 bench for hardware crypto."""
@@ -231,19 +262,54 @@ def run(
     machine.load(firmware, also=also, base=base, vectors=vectors)
     machine.stub(stub)
     machine.force(settings)
+    status = show.StatusLine(quiet)
     if not as_json:
-        machine.console.echo = show.write_raw
-    if not sys.stdin.isatty():
-        machine.type_in(sys.stdin.buffer.read())
+        machine.console.echo = status.echo
+    keyboard = Keyboard()
+    keyboard.start(machine)
     started = time.monotonic()
-    with TraceWriter(machine, trace) if trace else show.nothing(), show.virtual_progress(quiet or not as_json) as tick:
-        outcome = machine.run(until=until, seconds=seconds, on_progress=tick)
+    with TraceWriter(machine, trace) if trace else show.nothing(), _until_interrupted(machine.stop):
+        outcome = _run_with_input(machine, keyboard, until, seconds, status.tick)
+    status.wipe()
     report = run_report(machine, outcome, wall_seconds=time.monotonic() - started)
-    if until and outcome.reason != "until" and outcome.exit_code != 4:
-        show.emit(report, as_json)
-        raise LimitReached(f"'{until}' was not printed: {report.end_sentence}")
+    report.quiet, report.verbose = quiet, verbose
     show.emit(report, as_json)
+    if outcome.reason == "stopped":
+        sys.exit(STOPPED)
+    if until and outcome.reason != "until" and outcome.exit_code != GuestCrash.exit_code:
+        raise LimitReached(f"'{until}' was not printed: {report.end_sentence}")
     sys.exit(report.exit_code)
+
+
+def _run_with_input(
+    machine: Machine, keyboard: Keyboard, until: str | None, seconds: float, tick: Callable[[float], None]
+) -> Outcome:
+    """Run; what is typed meanwhile goes to the console, and a person may wake a guest that sleeps."""
+
+    def progress(now: float) -> None:
+        tick(now)
+        keyboard.poll(machine)
+
+    end = machine.clock.seconds() + seconds
+    while True:
+        outcome = machine.run(until=until, seconds=end - machine.clock.seconds(), on_progress=progress)
+        if outcome.reason != "idle" or not keyboard.wait(machine):
+            return outcome
+
+
+@contextmanager
+def _until_interrupted(stop: Callable[[], None]) -> Iterator[None]:
+    """The first Ctrl-C calls `stop`, so that the run ends with its report; the second ends the program."""
+
+    def interrupted(_signal: int, _frame: Any) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        stop()
+
+    before = signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 # -- bench, selftest -------------------------------------------------------------------------------
@@ -263,6 +329,7 @@ def run(
     default="table",
     show_default=True,
 )
+@click.option("--chart", type=click.Path(path_type=Path), metavar="FILE", help="Draw bars: .svg, .png or .pdf.")
 @click.option("-j", "jobs", type=int, default=2, show_default=True, help="Builds run side by side.")
 @common
 def bench(
@@ -279,6 +346,7 @@ def bench(
     build_names: tuple[str, ...],
     rows: str | None,
     form: str,
+    chart: Path | None,
     jobs: int,
     as_json: bool,
     quiet: bool,
@@ -305,6 +373,9 @@ def bench(
         click.echo(json.dumps(result.to_json(), indent=2))
     else:
         show.write(result.render(form))
+    if chart:
+        result.draw(chart)
+        click.echo(f"chart: {chart}", err=True)
     sys.exit(result.exit_code)
 
 
@@ -353,28 +424,79 @@ def selftest(
     sys.exit(result.exit_code)
 
 
+# -- compare ---------------------------------------------------------------------------------------
+@cli.command()
+@click.argument("logs", nargs=-1, required=True, metavar="BEFORE AFTER [...]")
+@click.option("--fail-below", type=float, metavar="R", help="Exit 1 when a row's ratio is below R.")
+@click.option("--markdown", is_flag=True, help="A table to paste into a pull request.")
+@click.option("--chart", type=click.Path(path_type=Path), metavar="FILE", help="Draw bars: .svg, .png or .pdf.")
+@common
+def compare(
+    logs: tuple[str, ...],
+    fail_below: float | None,
+    markdown: bool,
+    chart: Path | None,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Compare benchmark logs, of real boards or of cryplab; FILE#2 names the second run of a file."""
+    from cryplab.bench.compare import compare as compare_logs
+
+    result = compare_logs(logs, fail_below=fail_below)
+    if not quiet:
+        for note in result.notes:
+            click.echo(f"note: {note}", err=True)
+    if markdown and not as_json:
+        show.write(result.markdown())
+    else:
+        show.emit(result, as_json)
+    if chart:
+        result.draw(chart)
+        click.echo(f"chart: {chart}", err=True)
+    sys.exit(result.exit_code)
+
+
 # -- main ------------------------------------------------------------------------------------------
-@contextmanager
-def _errors_as_sentences() -> Any:
+def _sentence(error: click.ClickException) -> str:
+    """A usage error of the parser as one sentence, and where help is."""
+    text = error.format_message().rstrip(".")
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "cryplab"
+    return f"{text[:1].lower()}{text[1:]}; see '{command} --help'"
+
+
+def _run_command(arguments: list[str]) -> int:
+    """The exit code of a command line; every error becomes one sentence on standard error."""
     try:
-        yield
+        code = cli.main(arguments, prog_name="cryplab", standalone_mode=False)
+        return code if isinstance(code, int) else 0
     except CryplabError as error:
-        if "--debug" in sys.argv:
+        if "--debug" in arguments:
             traceback.print_exc()
         click.echo(f"cryplab: {error}", err=True)
-        sys.exit(error.exit_code)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
-    except KeyboardInterrupt:
+        if isinstance(error, GuestCrash) and error.report:
+            click.echo(f"\n{error.report}", err=True)
+        return error.exit_code
+    except click.ClickException as error:
+        click.echo(f"cryplab: {_sentence(error)}", err=True)
+        return UsageError.exit_code
+    except (KeyboardInterrupt, click.Abort):
         click.echo("cryplab: stopped", err=True)
-        sys.exit(130)
+        return STOPPED
 
 
 def main() -> None:
     """Entry point of the `cryplab` command."""
-    with _errors_as_sentences():
-        cli.main(standalone_mode=True)
+    try:
+        code = _run_command(sys.argv[1:])
+    except (ReaderGone, BrokenPipeError):
+        # the interpreter flushes once more at its end; that must find no closed pipe
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = NO_READER
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0
+    sys.exit(code)
 
 
 if __name__ == "__main__":

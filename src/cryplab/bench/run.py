@@ -95,6 +95,16 @@ class BenchResult:
             return markdown(self.rows, self.builds, self.heading)
         return "\n\n".join(f"{self.heading}, {build}\n\n{self._text(build, form)}" for build in self.builds)
 
+    def draw(self, path: Path) -> Path:
+        """A chart of all rows: bars for each build."""
+        from cryplab.bench.chart import Bar, draw_bars
+
+        bars = []
+        for row in self.rows:
+            columns = [row.columns.get(build) for build in self.builds]
+            bars.append(Bar(row.name, row.unit, tuple(None if c is None else c.value for c in columns)))
+        return draw_bars(path, self.heading, self.builds, bars, "predicted by cryplab")
+
     def _text(self, build: str, form: str) -> str:
         found = [row.measurement(build, self.clock_hz) for row in self.rows]
         return write([m for m in found if m is not None], form, self.clock_hz)
