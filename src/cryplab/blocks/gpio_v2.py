@@ -10,7 +10,7 @@ from cryplab.registers import Block, Reg, RegArray, r, rw, w
 __all__ = ["GpioV2"]
 
 PINS = range(16)
-INPUT, OUTPUT = 0, 1
+OUTPUT, ANALOG = 1, 3
 PULL_UP = 1
 LOCK_KEY = 1 << 16
 
@@ -88,70 +88,75 @@ class GpioV2(Block):
     lckr: LCKR
     afr: RegArray[AFR]
 
-    saved = ("_driven", "_lock_step", "_outputs", "_inputs")
+    saved = ("_driven", "_outside", "_out", "_pulled", "_told", "_lock_step")
 
     def __init__(self, *args: Any, moder: int = 0, ospeedr: int = 0, pupdr: int = 0, **kwargs: Any) -> None:
         self._resets = {"moder": moder, "ospeedr": ospeedr, "pupdr": pupdr}
         self.on_output: Callable[[int, int], None] = _nobody
         self.on_input: Callable[[int, int], None] = _nobody
-        self._driven: dict[int, int] = {}
-        self._outputs: dict[int, int] = {}
-        self._inputs = 0
+        self._driven = self._outside = 0
+        "Pins that something outside drives, and to what level."
+        self._out = self._pulled = self._told = 0
+        "Pins in output mode, pins with a pull-up, outputs whose level was told."
         super().__init__(*args, **kwargs)
 
     def on_reset(self) -> None:
-        """Pins of this port that serve the debugger keep their mode."""
+        """Pins of this port that serve the debugger keep their mode; what drives pins from outside goes on."""
         self.moder.value, self.ospeedr.value = self._resets["moder"], self._resets["ospeedr"]
         self.pupdr.value = self._resets["pupdr"]
         self._lock_step = 0
-        self._outputs = {}
-        self._levels()
+        self._told = 0
+        self._configure()
 
     def drive(self, pin: int, level: int | None) -> None:
         """Something outside drives a pin to 0 or 1; None: nothing does."""
-        if level is None:
-            self._driven.pop(pin, None)
-        else:
-            self._driven[pin] = level & 1
-        self._levels()
+        bit = 1 << pin
+        self._driven = self._driven & ~bit if level is None else self._driven | bit
+        self._outside = self._outside | bit if level else self._outside & ~bit
+        self._tell()
 
     def level(self, pin: int) -> int:
         """The level on a pin."""
-        mode = self.moder.value >> 2 * pin & 3
-        out = self.odr.value >> pin & 1
-        if mode == OUTPUT and not (out and self.otyper.value >> pin & 1):
-            return out
-        if pin in self._driven:
-            return self._driven[pin]
-        if mode == OUTPUT:
-            return 1
-        return int(mode != 3 and self.pupdr.value >> 2 * pin & 3 == PULL_UP)
+        return self._read_pins() >> pin & 1
 
     @IDR.being_read
     def _read_pins(self) -> int:
-        return sum(self.level(pin) << pin for pin in PINS)
+        """Pins that we drive, else what drives them from outside, else open drain high or the pull."""
+        odr = self.odr.ODR
+        ours = self._out & ~(odr & self.otyper.OT)
+        outside = self._driven & ~ours
+        floating = ~(ours | outside)
+        return odr & ours | self._outside & outside | (self._out | self._pulled) & floating
 
     @BSRR.written
     def _set_and_clear(self) -> None:
         self.odr.ODR = self.odr.ODR & ~self.bsrr.BR | self.bsrr.BS
-        self._levels()
+        self._tell()
+
+    @MODER.written
+    @PUPDR.written
+    def _configure(self) -> None:
+        modes, pulls = self.moder.value, self.pupdr.value
+        self._out = sum(1 << pin for pin in PINS if modes >> 2 * pin & 3 == OUTPUT)
+        self._pulled = sum(
+            1 << pin for pin in PINS if pulls >> 2 * pin & 3 == PULL_UP and modes >> 2 * pin & 3 != ANALOG
+        )
+        self._tell()
 
     @ODR.written
-    @MODER.written
     @OTYPER.written
-    @PUPDR.written
-    def _levels(self) -> None:
+    def _tell(self) -> None:
         """Tell what has changed."""
-        before, self._inputs = self._inputs, self._read_pins()
-        self.idr.IDR = self._inputs
-        for pin in PINS:
-            if self.moder.value >> 2 * pin & 3 == OUTPUT:
-                level = self._inputs >> pin & 1
-                if self._outputs.get(pin) != level:
-                    self._outputs[pin] = level
-                    self.on_output(pin, level)
-            if (before ^ self._inputs) >> pin & 1:
-                self.on_input(pin, self._inputs >> pin & 1)
+        levels = self._read_pins()
+        changed, self.idr.IDR = levels ^ self.idr.IDR, levels
+        told = (self._out & ~self._told) | (self._out & changed)
+        self._told = self._out
+        if changed or told:
+            for pin in PINS:
+                if told >> pin & 1:
+                    self.on_output(pin, levels >> pin & 1)
+                if changed >> pin & 1:
+                    self.on_input(pin, levels >> pin & 1)
 
     # -- lock ----------------------------------------------------------------------------------
     @LCKR.being_written
