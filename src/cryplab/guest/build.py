@@ -42,21 +42,19 @@ OUR_FLAGS = ("-Wall", "-Wextra", "-Werror")
 DRIVER_FLAGS = ("-O2",)  # our drivers: as fast as good C by polling allows
 LINK_FLAGS = ("-nostartfiles", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments")
 
-# Files of mbed TLS that the two programs can reach
+# Files of mbed TLS that the two programs can reach, as far as a version has them
 MBEDTLS_MODULES = (
     "aes", "aria", "arc4", "asn1parse", "asn1write", "base64", "bignum", "camellia", "ccm", "chacha20",
     "chachapoly", "cipher", "cipher_wrap", "cmac", "constant_time", "ctr_drbg", "des", "dhm", "ecdh", "ecjpake",
     "ecp", "ecp_curves", "entropy", "entropy_poll", "error", "gcm", "hmac_drbg", "md", "md2", "md4", "md5",
-    "nist_kw", "oid", "pkcs5", "platform", "platform_util", "poly1305", "ripemd160", "rsa", "rsa_internal",
+    "md_wrap", "nist_kw", "oid", "pkcs5", "platform", "platform_util", "poly1305", "ripemd160", "rsa", "rsa_internal",
     "sha1", "sha256", "sha512", "xtea",
 )  # fmt: skip
+WIPING = ("aes", "ctr_drbg", "hmac_drbg", "md5", "sha1", "sha256", "sha512")
 # Flags of single modules; each is explained in docs/guest.md.
 MODULE_FLAGS: dict[str, tuple[str, ...]] = {
     # wipe contexts, not local variables, as mbed TLS 2.5 did
-    **{
-        name: ("-include", "wipe_contexts.h", f"-DWIPED_CONTEXT=mbedtls_{name}_context")
-        for name in ("aes", "ctr_drbg", "hmac_drbg", "md5", "sha1", "sha256", "sha512")
-    },
+    **{name: ("-include", "wipe_contexts.h", f"-DWIPED_CONTEXT=mbedtls_{name}_context") for name in WIPING},
     "bignum": ("-U__ARM_FEATURE_DSP",),  # multiply with UMLAL, as mbed TLS 2.5 did; it had no UMAAL
     "gcm": ("-fno-split-wide-types",),  # 64-bit values stay in register pairs, as in GCC before 7 (PR 77308)
 }
@@ -170,9 +168,11 @@ def _library_units(root: Path, build: str) -> list[Unit]:
     flags = _library_flags(root, build)
     headers = _headers(HERE / "ports", HERE / "device", root / "include", root / "library")
     headers += _digest([HERE / "common" / "console.h"])
+    wipes_all = (root / "include" / "mbedtls" / "platform_util.h").is_file()  # since 2.10
     return [
-        Unit(root / "library" / f"{name}.c", (*flags, "-w", *MODULE_FLAGS.get(name, ())), headers)
+        Unit(source, (*flags, "-w", *(MODULE_FLAGS.get(name, ()) if wipes_all or name not in WIPING else ())), headers)
         for name in MBEDTLS_MODULES
+        if (source := root / "library" / f"{name}.c").is_file()
     ]
 
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "before_2_7.h"
 #include "benchmark_keys.h"
 #include "clock.h"
 #include "console.h"
