@@ -6,9 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from cryplab.blocks.rcc_f4_gates import RccF4Gates
+from cryplab.blocks.rcc_f4_registers import RccF4Registers
 from cryplab.clock import Event
-from cryplab.registers import Reg, r, rw, w
 from cryplab.wires import Line
 
 __all__ = ["RccF4"]
@@ -41,7 +40,7 @@ def _always() -> bool:
     return True
 
 
-class RccF4(RccF4Gates):
+class RccF4(RccF4Registers):
     """Clock tree, clock gates and resets of STM32F42x and F43x.
 
     The board gives `hse_hz` and `lse_hz` (0: not fitted, its ready flag never rises). The machine listens
@@ -54,142 +53,6 @@ class RccF4(RccF4Gates):
 
     Source: RM0090, RCC chapter of STM32F42xxx and STM32F43xxx.
     """
-
-    class CR(Reg, at=0x00, reset=0x0000_0083):
-        """clock control register"""
-
-        PLLSAIRDY = r(29, "PLLSAI locked")
-        PLLSAION = rw(28, "PLLSAI on")
-        PLLI2SRDY = r(27, "PLLI2S locked")
-        PLLI2SON = rw(26, "PLLI2S on")
-        PLLRDY = r(25, "main PLL locked")
-        PLLON = rw(24, "main PLL on; cannot be cleared while it is the system clock")
-        CSSON = rw(19, "clock security system on", modelled=False)
-        HSEBYP = rw(18, "HSE is fed in, not a crystal; written while HSEON is 0")
-        HSERDY = r(17, "HSE stable")
-        HSEON = rw(16, "HSE on; cannot be cleared while it is the system clock")
-        HSICAL = r(15, 8, "HSI calibration")
-        HSITRIM = rw(7, 3, "HSI trimming")
-        HSIRDY = r(1, "HSI stable")
-        HSION = rw(0, "HSI on; cannot be cleared while it is the system clock")
-
-    class PLLCFGR(Reg, at=0x04, reset=0x2400_3010):
-        """main PLL configuration; written only while the PLL is off"""
-
-        PLLQ = rw(27, 24, "divider for the 48 MHz clock, 2 to 15")
-        PLLSRC = rw(22, "source of all PLLs", values={0: "HSI", 1: "HSE"})
-        PLLP = rw(17, 16, "divider for the system clock", values={0: "2", 1: "4", 2: "6", 3: "8"})
-        PLLN = rw(14, 6, "multiplier, 50 to 432")
-        PLLM = rw(5, 0, "divider of the source, 2 to 63")
-
-    class CFGR(Reg, at=0x08):
-        """clock configuration register"""
-
-        MCO2 = rw(31, 30, "clock output 2", modelled=False)
-        MCO2PRE = rw(29, 27, "divider of clock output 2", modelled=False)
-        MCO1PRE = rw(26, 24, "divider of clock output 1", modelled=False)
-        I2SSRC = rw(23, "I2S clock", values={0: "PLLI2S", 1: "I2S_CKIN"})
-        MCO1 = rw(22, 21, "clock output 1", modelled=False)
-        RTCPRE = rw(20, 16, "HSE divider for the RTC, 0 and 1: no clock")
-        PPRE2 = rw(15, 13, "APB2 divider", values={4: "2", 5: "4", 6: "8", 7: "16"})
-        PPRE1 = rw(12, 10, "APB1 divider", values={4: "2", 5: "4", 6: "8", 7: "16"})
-        HPRE = rw(7, 4, "AHB divider", values={8 + i: str(d) for i, d in enumerate(AHB_DIVIDERS[8:])})
-        SWS = r(3, 2, "system clock in use", values={0: "HSI", 1: "HSE", 2: "PLL"})
-        SW = rw(1, 0, "system clock wanted", values={0: "HSI", 1: "HSE", 2: "PLL"})
-
-    class CIR(Reg, at=0x0C):
-        """clock interrupt register"""
-
-        CSSC = w(23, "clear CSSF")
-        PLLSAIRDYC = w(22, "clear PLLSAIRDYF")
-        PLLI2SRDYC = w(21, "clear PLLI2SRDYF")
-        PLLRDYC = w(20, "clear PLLRDYF")
-        HSERDYC = w(19, "clear HSERDYF")
-        HSIRDYC = w(18, "clear HSIRDYF")
-        LSERDYC = w(17, "clear LSERDYF")
-        LSIRDYC = w(16, "clear LSIRDYF")
-        PLLSAIRDYIE = rw(14, "interrupt when PLLSAI has locked")
-        PLLI2SRDYIE = rw(13, "interrupt when PLLI2S has locked")
-        PLLRDYIE = rw(12, "interrupt when the main PLL has locked")
-        HSERDYIE = rw(11, "interrupt when HSE is stable")
-        HSIRDYIE = rw(10, "interrupt when HSI is stable")
-        LSERDYIE = rw(9, "interrupt when LSE is stable")
-        LSIRDYIE = rw(8, "interrupt when LSI is stable")
-        CSSF = r(7, "HSE has failed")
-        PLLSAIRDYF = r(6, "PLLSAI has locked, with its interrupt enabled")
-        PLLI2SRDYF = r(5, "PLLI2S has locked, with its interrupt enabled")
-        PLLRDYF = r(4, "main PLL has locked, with its interrupt enabled")
-        HSERDYF = r(3, "HSE has become stable, with its interrupt enabled")
-        HSIRDYF = r(2, "HSI has become stable, with its interrupt enabled")
-        LSERDYF = r(1, "LSE has become stable, with its interrupt enabled")
-        LSIRDYF = r(0, "LSI has become stable, with its interrupt enabled")
-
-    class BDCR(Reg, at=0x70):
-        """backup domain control register; written only while PWR_CR.DBP is 1"""
-
-        BDRST = rw(16, "backup domain held in reset")
-        RTCEN = rw(15, "RTC clock on")
-        RTCSEL = rw(9, 8, "RTC clock; changed only by a backup reset", values={0: "none", 1: "LSE", 2: "LSI", 3: "HSE"})
-        LSEBYP = rw(2, "LSE is fed in, not a crystal")
-        LSERDY = r(1, "LSE stable")
-        LSEON = rw(0, "LSE on")
-
-    class CSR(Reg, at=0x74, reset=0x0E00_0000):
-        """control and status register"""
-
-        LPWRRSTF = r(31, "reset came from a low-power mode")
-        WWDGRSTF = r(30, "reset came from the window watchdog")
-        IWDGRSTF = r(29, "reset came from the independent watchdog")
-        SFTRSTF = r(28, "reset came from software")
-        PORRSTF = r(27, "reset came from power-on")
-        PINRSTF = r(26, "reset came from the NRST pin")
-        BORRSTF = r(25, "reset came from a brown-out")
-        RMVF = w(24, "clear the reset flags")
-        LSIRDY = r(1, "LSI stable")
-        LSION = rw(0, "LSI on")
-
-    class SSCGR(Reg, at=0x80):
-        """spread spectrum clock generation"""
-
-        SSCGEN = rw(31, "spread spectrum on", modelled=False)
-        SPREADSEL = rw(30, "centre or down spread")
-        INCSTEP = rw(27, 13, "incrementation step")
-        MODPER = rw(12, 0, "modulation period")
-
-    class PLLI2SCFGR(Reg, at=0x84, reset=0x2400_3000):
-        """PLLI2S configuration"""
-
-        PLLI2SR = rw(30, 28, "divider for I2S, 2 to 7")
-        PLLI2SQ = rw(27, 24, "divider for SAI, 2 to 15")
-        PLLI2SN = rw(14, 6, "multiplier, 50 to 432")
-
-    class PLLSAICFGR(Reg, at=0x88, reset=0x2400_3000):
-        """PLLSAI configuration"""
-
-        PLLSAIR = rw(30, 28, "divider for LTDC, 2 to 7")
-        PLLSAIQ = rw(27, 24, "divider for SAI, 2 to 15")
-        PLLSAIN = rw(14, 6, "multiplier, 50 to 432")
-
-    class DCKCFGR(Reg, at=0x8C):
-        """dedicated clocks configuration"""
-
-        TIMPRE = rw(24, "timer clocks: 0 twice the APB clock, 1 four times, at most HCLK")
-        SAI1BSRC = rw(23, 22, "SAI1-B clock")
-        SAI1ASRC = rw(21, 20, "SAI1-A clock")
-        PLLSAIDIVR = rw(17, 16, "divider of PLLSAI for LTDC")
-        PLLSAIDIVQ = rw(12, 8, "divider of PLLSAI for SAI")
-        PLLI2SDIVQ = rw(4, 0, "divider of PLLI2S for SAI")
-
-    cr: CR
-    pllcfgr: PLLCFGR
-    cfgr: CFGR
-    cir: CIR
-    bdcr: BDCR
-    csr: CSR
-    sscgr: SSCGR
-    plli2scfgr: PLLI2SCFGR
-    pllsaicfgr: PLLSAICFGR
-    dckcfgr: DCKCFGR
 
     irq: Line
 
@@ -264,43 +127,43 @@ class RccF4(RccF4Gates):
         self._recalculate()
 
     # -- oscillators and PLLs ------------------------------------------------------------------
-    @RccF4Gates.AHB1ENR.written
+    @RccF4Registers.AHB1ENR.written
     def _gates_ahb1(self) -> None:
         self._announce("AHB1ENR", self.on_gate)
 
-    @RccF4Gates.AHB2ENR.written
+    @RccF4Registers.AHB2ENR.written
     def _gates_ahb2(self) -> None:
         self._announce("AHB2ENR", self.on_gate)
 
-    @RccF4Gates.AHB3ENR.written
+    @RccF4Registers.AHB3ENR.written
     def _gates_ahb3(self) -> None:
         self._announce("AHB3ENR", self.on_gate)
 
-    @RccF4Gates.APB1ENR.written
+    @RccF4Registers.APB1ENR.written
     def _gates_apb1(self) -> None:
         self._announce("APB1ENR", self.on_gate)
 
-    @RccF4Gates.APB2ENR.written
+    @RccF4Registers.APB2ENR.written
     def _gates_apb2(self) -> None:
         self._announce("APB2ENR", self.on_gate)
 
-    @RccF4Gates.AHB1RSTR.written
+    @RccF4Registers.AHB1RSTR.written
     def _resets_ahb1(self) -> None:
         self._announce("AHB1RSTR", self.on_reset_bit)
 
-    @RccF4Gates.AHB2RSTR.written
+    @RccF4Registers.AHB2RSTR.written
     def _resets_ahb2(self) -> None:
         self._announce("AHB2RSTR", self.on_reset_bit)
 
-    @RccF4Gates.AHB3RSTR.written
+    @RccF4Registers.AHB3RSTR.written
     def _resets_ahb3(self) -> None:
         self._announce("AHB3RSTR", self.on_reset_bit)
 
-    @RccF4Gates.APB1RSTR.written
+    @RccF4Registers.APB1RSTR.written
     def _resets_apb1(self) -> None:
         self._announce("APB1RSTR", self.on_reset_bit)
 
-    @RccF4Gates.APB2RSTR.written
+    @RccF4Registers.APB2RSTR.written
     def _resets_apb2(self) -> None:
         self._announce("APB2RSTR", self.on_reset_bit)
 
@@ -314,7 +177,7 @@ class RccF4(RccF4Gates):
             if changed & f.bits:
                 listener(f"{self.name}.{reg_name}.{f.name}", bool(now & f.bits))
 
-    @CR.being_written
+    @RccF4Registers.CR.being_written
     def _keep_what_runs(self, value: int) -> int:
         """The source of the system clock stays on, whatever is written."""
         used = SOURCES[self.cfgr.SWS]
@@ -323,20 +186,20 @@ class RccF4(RccF4Gates):
             value |= getattr(self.CR, READY[source][1]).bits
         return value
 
-    @CR.written
+    @RccF4Registers.CR.written
     def _switch_oscillators(self) -> None:
         for source in ("HSI", "HSE", "PLL", "PLLI2S", "PLLSAI"):
             self._switch(source)
         self._recalculate()
 
-    @BDCR.being_written
+    @RccF4Registers.BDCR.being_written
     def _guard_backup(self, value: int) -> int | None:
         if self.backup_writable():
             return value
         self.guest_error(f"{self.name}.BDCR written while PWR_CR.DBP=0, the backup domain is protected; ignored")
         return None
 
-    @BDCR.written
+    @RccF4Registers.BDCR.written
     def _switch_lse(self) -> None:
         if self.bdcr.BDRST:
             self.bdcr.value = self.BDCR.BDRST.bits
@@ -348,7 +211,7 @@ class RccF4(RccF4Gates):
         if path.endswith(".BDRST"):
             self.on_reset_bit(path, held)
 
-    @CSR.written
+    @RccF4Registers.CSR.written
     def _switch_lsi(self) -> None:
         if self.csr.RMVF:
             self.csr.value &= self.CSR.LSION.bits | self.CSR.LSIRDY.bits
@@ -385,7 +248,7 @@ class RccF4(RccF4Gates):
         self._update_irq()
         self._recalculate()
 
-    @CIR.written
+    @RccF4Registers.CIR.written
     def _clear_flags(self) -> None:
         for f in self.CIR.fields:
             if f.name.endswith("F") and getattr(self.cir, f.name[:-1] + "C"):
@@ -397,15 +260,15 @@ class RccF4(RccF4Gates):
         self.irq.set(any(e.of(self.cir.value) and getattr(self.cir, f"{name}F") for name, e in enables.items()))
 
     # -- the tree ------------------------------------------------------------------------------
-    @PLLCFGR.being_written
+    @RccF4Registers.PLLCFGR.being_written
     def _main_pll_must_be_off(self, value: int) -> int | None:
         return self._pll_must_be_off("PLL", "PLLCFGR", value)
 
-    @PLLI2SCFGR.being_written
+    @RccF4Registers.PLLI2SCFGR.being_written
     def _plli2s_must_be_off(self, value: int) -> int | None:
         return self._pll_must_be_off("PLLI2S", "PLLI2SCFGR", value)
 
-    @PLLSAICFGR.being_written
+    @RccF4Registers.PLLSAICFGR.being_written
     def _pllsai_must_be_off(self, value: int) -> int | None:
         return self._pll_must_be_off("PLLSAI", "PLLSAICFGR", value)
 
@@ -415,11 +278,11 @@ class RccF4(RccF4Gates):
             return None
         return value
 
-    @PLLCFGR.written
-    @CFGR.written
-    @DCKCFGR.written
-    @PLLI2SCFGR.written
-    @PLLSAICFGR.written
+    @RccF4Registers.PLLCFGR.written
+    @RccF4Registers.CFGR.written
+    @RccF4Registers.DCKCFGR.written
+    @RccF4Registers.PLLI2SCFGR.written
+    @RccF4Registers.PLLSAICFGR.written
     def _recalculate(self) -> None:
         """Follow SW when the source is ready, then work out every frequency."""
         wanted = self.cfgr.SW

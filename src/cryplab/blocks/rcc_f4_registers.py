@@ -1,17 +1,142 @@
-"""Clock gates and reset bits of the RCC of STM32F427 to F439: the register table alone."""
+"""Register table of the reset and clock control of STM32F427 to F439."""
 
 from __future__ import annotations
 
-from cryplab.registers import Block, Reg, rw
+from cryplab.registers import Block, Reg, r, rw, w
 
-__all__ = ["RccF4Gates"]
+__all__ = ["RccF4Registers"]
 
 
-class RccF4Gates(Block):
-    """Reset, enable and low-power enable registers of the RCC; `RccF4` gives them their meaning.
+class RccF4Registers(Block):
+    """Registers of the RCC; `RccF4` gives them their meaning.
 
     Source: RM0090, RCC chapter of STM32F42xxx and STM32F43xxx; bit positions compared with the vendor's header.
     """
+
+    class CR(Reg, at=0x00, reset=0x0000_0083):
+        """clock control register"""
+
+        PLLSAIRDY = r(29, "PLLSAI locked")
+        PLLSAION = rw(28, "PLLSAI on")
+        PLLI2SRDY = r(27, "PLLI2S locked")
+        PLLI2SON = rw(26, "PLLI2S on")
+        PLLRDY = r(25, "main PLL locked")
+        PLLON = rw(24, "main PLL on; cannot be cleared while it is the system clock")
+        CSSON = rw(19, "clock security system on", modelled=False)
+        HSEBYP = rw(18, "HSE is fed in, not a crystal; written while HSEON is 0")
+        HSERDY = r(17, "HSE stable")
+        HSEON = rw(16, "HSE on; cannot be cleared while it is the system clock")
+        HSICAL = r(15, 8, "HSI calibration")
+        HSITRIM = rw(7, 3, "HSI trimming")
+        HSIRDY = r(1, "HSI stable")
+        HSION = rw(0, "HSI on; cannot be cleared while it is the system clock")
+
+    class PLLCFGR(Reg, at=0x04, reset=0x2400_3010):
+        """main PLL configuration; written only while the PLL is off"""
+
+        PLLQ = rw(27, 24, "divider for the 48 MHz clock, 2 to 15")
+        PLLSRC = rw(22, "source of all PLLs", values={0: "HSI", 1: "HSE"})
+        PLLP = rw(17, 16, "divider for the system clock", values={0: "2", 1: "4", 2: "6", 3: "8"})
+        PLLN = rw(14, 6, "multiplier, 50 to 432")
+        PLLM = rw(5, 0, "divider of the source, 2 to 63")
+
+    class CFGR(Reg, at=0x08):
+        """clock configuration register"""
+
+        MCO2 = rw(31, 30, "clock output 2", modelled=False)
+        MCO2PRE = rw(29, 27, "divider of clock output 2", modelled=False)
+        MCO1PRE = rw(26, 24, "divider of clock output 1", modelled=False)
+        I2SSRC = rw(23, "I2S clock", values={0: "PLLI2S", 1: "I2S_CKIN"})
+        MCO1 = rw(22, 21, "clock output 1", modelled=False)
+        RTCPRE = rw(20, 16, "HSE divider for the RTC, 0 and 1: no clock")
+        PPRE2 = rw(15, 13, "APB2 divider", values={4: "2", 5: "4", 6: "8", 7: "16"})
+        PPRE1 = rw(12, 10, "APB1 divider", values={4: "2", 5: "4", 6: "8", 7: "16"})
+        HPRE = rw(7, 4, "AHB divider", values={8 + i: str(d) for i, d in enumerate((2, 4, 8, 16, 64, 128, 256, 512))})
+        SWS = r(3, 2, "system clock in use", values={0: "HSI", 1: "HSE", 2: "PLL"})
+        SW = rw(1, 0, "system clock wanted", values={0: "HSI", 1: "HSE", 2: "PLL"})
+
+    class CIR(Reg, at=0x0C):
+        """clock interrupt register"""
+
+        CSSC = w(23, "clear CSSF")
+        PLLSAIRDYC = w(22, "clear PLLSAIRDYF")
+        PLLI2SRDYC = w(21, "clear PLLI2SRDYF")
+        PLLRDYC = w(20, "clear PLLRDYF")
+        HSERDYC = w(19, "clear HSERDYF")
+        HSIRDYC = w(18, "clear HSIRDYF")
+        LSERDYC = w(17, "clear LSERDYF")
+        LSIRDYC = w(16, "clear LSIRDYF")
+        PLLSAIRDYIE = rw(14, "interrupt when PLLSAI has locked")
+        PLLI2SRDYIE = rw(13, "interrupt when PLLI2S has locked")
+        PLLRDYIE = rw(12, "interrupt when the main PLL has locked")
+        HSERDYIE = rw(11, "interrupt when HSE is stable")
+        HSIRDYIE = rw(10, "interrupt when HSI is stable")
+        LSERDYIE = rw(9, "interrupt when LSE is stable")
+        LSIRDYIE = rw(8, "interrupt when LSI is stable")
+        CSSF = r(7, "HSE has failed")
+        PLLSAIRDYF = r(6, "PLLSAI has locked, with its interrupt enabled")
+        PLLI2SRDYF = r(5, "PLLI2S has locked, with its interrupt enabled")
+        PLLRDYF = r(4, "main PLL has locked, with its interrupt enabled")
+        HSERDYF = r(3, "HSE has become stable, with its interrupt enabled")
+        HSIRDYF = r(2, "HSI has become stable, with its interrupt enabled")
+        LSERDYF = r(1, "LSE has become stable, with its interrupt enabled")
+        LSIRDYF = r(0, "LSI has become stable, with its interrupt enabled")
+
+    class BDCR(Reg, at=0x70):
+        """backup domain control register; written only while PWR_CR.DBP is 1"""
+
+        BDRST = rw(16, "backup domain held in reset")
+        RTCEN = rw(15, "RTC clock on")
+        RTCSEL = rw(9, 8, "RTC clock; changed only by a backup reset", values={0: "none", 1: "LSE", 2: "LSI", 3: "HSE"})
+        LSEBYP = rw(2, "LSE is fed in, not a crystal")
+        LSERDY = r(1, "LSE stable")
+        LSEON = rw(0, "LSE on")
+
+    class CSR(Reg, at=0x74, reset=0x0E00_0000):
+        """control and status register"""
+
+        LPWRRSTF = r(31, "reset came from a low-power mode")
+        WWDGRSTF = r(30, "reset came from the window watchdog")
+        IWDGRSTF = r(29, "reset came from the independent watchdog")
+        SFTRSTF = r(28, "reset came from software")
+        PORRSTF = r(27, "reset came from power-on")
+        PINRSTF = r(26, "reset came from the NRST pin")
+        BORRSTF = r(25, "reset came from a brown-out")
+        RMVF = w(24, "clear the reset flags")
+        LSIRDY = r(1, "LSI stable")
+        LSION = rw(0, "LSI on")
+
+    class SSCGR(Reg, at=0x80):
+        """spread spectrum clock generation"""
+
+        SSCGEN = rw(31, "spread spectrum on", modelled=False)
+        SPREADSEL = rw(30, "centre or down spread")
+        INCSTEP = rw(27, 13, "incrementation step")
+        MODPER = rw(12, 0, "modulation period")
+
+    class PLLI2SCFGR(Reg, at=0x84, reset=0x2400_3000):
+        """PLLI2S configuration"""
+
+        PLLI2SR = rw(30, 28, "divider for I2S, 2 to 7")
+        PLLI2SQ = rw(27, 24, "divider for SAI, 2 to 15")
+        PLLI2SN = rw(14, 6, "multiplier, 50 to 432")
+
+    class PLLSAICFGR(Reg, at=0x88, reset=0x2400_3000):
+        """PLLSAI configuration"""
+
+        PLLSAIR = rw(30, 28, "divider for LTDC, 2 to 7")
+        PLLSAIQ = rw(27, 24, "divider for SAI, 2 to 15")
+        PLLSAIN = rw(14, 6, "multiplier, 50 to 432")
+
+    class DCKCFGR(Reg, at=0x8C):
+        """dedicated clocks configuration"""
+
+        TIMPRE = rw(24, "timer clocks: 0 twice the APB clock, 1 four times, at most HCLK")
+        SAI1BSRC = rw(23, 22, "SAI1-B clock")
+        SAI1ASRC = rw(21, 20, "SAI1-A clock")
+        PLLSAIDIVR = rw(17, 16, "divider of PLLSAI for LTDC")
+        PLLSAIDIVQ = rw(12, 8, "divider of PLLSAI for SAI")
+        PLLI2SDIVQ = rw(4, 0, "divider of PLLI2S for SAI")
 
     class AHB1RSTR(Reg, at=0x10):
         """AHB1 peripheral reset register"""
@@ -299,3 +424,13 @@ class RccF4Gates(Block):
     ahb3lpenr: AHB3LPENR
     apb1lpenr: APB1LPENR
     apb2lpenr: APB2LPENR
+    cr: CR
+    pllcfgr: PLLCFGR
+    cfgr: CFGR
+    cir: CIR
+    bdcr: BDCR
+    csr: CSR
+    sscgr: SSCGR
+    plli2scfgr: PLLI2SCFGR
+    pllsaicfgr: PLLSAICFGR
+    dckcfgr: DCKCFGR
