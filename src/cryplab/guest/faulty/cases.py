@@ -42,7 +42,9 @@ def _in(file: str, *cases: Case) -> tuple[Case, ...]:
     return cases
 
 
-def case(id_: str, rule: str, kind: str, public: str, what: str, file: str, scenario: str, line: str = "", **more: Any) -> Case:
+def case(
+    id_: str, rule: str, kind: str, public: str, what: str, file: str, scenario: str, line: str = "", **more: Any
+) -> Case:
     """A table line; see `Case`."""
     return Case(id_, rule, kind, public, what, file, scenario, line or id_, **more)
 
@@ -93,4 +95,62 @@ AES = tuple(case(id_, rule, kind, public, what, "aes.c", scenario, line, **more)
     ("cryp_clock_off", "O12", "clock-not-enabled", "B126", "CRYP used with its clock off", "known_answers", "configure", {}),
 ))  # fmt: skip
 
-CASES: tuple[Case, ...] = (*AES,)
+AEAD = tuple(case(id_, rule, kind, public, what, "aead.c", scenario, line, **more) for id_, rule, kind, public, what, scenario, line, more in (
+    ("gcm_lengths_in_bytes", "O8", "aad-length", "B80", "length block in bytes", "lengths", "gcm_lengths", {}),
+    ("gcm_aad_in_words", "O8", "aad-length", "B76 B77 B78", "AAD length taken in words", "lengths", "gcm_lengths", {}),
+    ("aad_block_repeated", "O3", "aad-length", "B79", "first AAD block fed again", "lengths", "gcm_lengths", {}),
+    ("aad_rest_dropped", "O8", "aad-length", "B79", "short last AAD block dropped", "lengths", "gcm_lengths", {}),
+    ("aad_whole_words", "O3", "buffer-overrun", "B72", "AAD read in whole words", "lengths", "gcm_lengths", {}),
+    ("gcm_header_skipped", "O8", "aad-length", "B84", "no header phase for short AAD", "lengths", "gcm_lengths", {}),
+    ("tail_read_whole", "O3", "partial-last-block", "B54", "last word of the input read whole", "behind_the_input", "gcm_lengths", {}),
+    ("tail_not_zeroed", "O3", "partial-last-block", "B57", "rest of the last block not zeroed", "lengths", "gcm_lengths", {}),
+    ("tail_fed_unmasked", "O8", "partial-last-block", "B55", "short block hashed with its padding", "lengths", "gcm_lengths", {}),
+    ("gcm_tail_unmasked", "O8", "silicon-erratum", "B55 B59", "short block without the sequence of F4", "lengths", "gcm_lengths", {}),
+    ("npblb_written", "O19", "feature-missing-on-chip", "B55", "NPBLB used, which F4 has not", "lengths", "npblb_written", {}),
+    ("gcm_short_skipped", "O8", "partial-last-block", "B56", "text shorter than a block not fed", "lengths", "gcm_lengths", {}),
+    ("gcm_iv_cut", "O8", "gcm-iv-not-96-bit", "B64", "IV of 16 bytes cut to 12", "long_iv", "gcm_init", {}),
+    ("gcm_counter_one", "O6", "wrong-register-value", "B53", "counter starts at 1 instead of 2", "lengths", "gcm_init", {}),
+    ("gcm_output_whole", "O3", "buffer-overrun", "B67 B73", "last block stored whole", "lengths", "gcm_crypt", {}),
+    ("gcm_state_left", "O1", "context-lost-on-interleave", "B01", "GHASH state left in the block", "interleave_gcm", "push", {}),
+    ("gcm_init_skipped", "O2", "stale-config-carryover", "B53", "init phase only once per context", "lengths", "push gcm_lengths", {}),
+    ("gcm_key_prepared", "O7", "wrong-register-value", "B28", "key preparation before GCM decryption", "lengths", "gcm_init push", {}),
+    ("tag_not_compared", "O18", "error-swallowed", "B157", "wrong tags are accepted", "wrong_tag", "gcm_open", {"found": "check"}),
+    ("ccm_length_rounded", "O8", "aad-length", "B83", "length in B0 rounded up", "lengths_ccm", "ccm_final", {}),
+    ("ccm_aad_flag_missing", "O8", "aad-length", "B83", "B0 says that there is no AAD", "lengths_ccm", "ccm_final", {}),
+    ("ccm_long_aad_prefix", "O8", "aad-length", "B81", "two length bytes for long AAD", "long_aad", "ccm_final", {}),
+    ("ccm_tail_unmasked", "O8", "partial-last-block", "B58", "short block decrypted without masking", "lengths_ccm", "ccm_final", {}),
+    ("ccm_tail_read_whole", "O3", "partial-last-block", "B57", "bytes behind the text enter the tag", "lengths_ccm", "ccm_final", {}),
+    ("ccm_output_whole", "O3", "buffer-overrun", "B66", "last word stored whole", "lengths_ccm", "ccm_seal ccm_open", {}),
+))  # fmt: skip
+
+HASH = tuple(case(id_, rule, kind, public, what, "hash.c", scenario, line, **more) for id_, rule, kind, public, what, scenario, line, more in (
+    ("hash_state_left", "O1", "context-lost-on-interleave", "B03 B05", "running state left in the block", "interleave", "push", {}),
+    ("hash_save_in_places", "O1", "context-lost-on-interleave", "B07", "state saved on some paths only", "interleave", "push restore", {}),
+    ("hash_one_save_area", "O1", "context-lost-on-interleave", "B07", "all contexts saved in one place", "interleave", "restore push", {}),
+    ("hash_clone_shares", "O1", "context-lost-on-interleave", "B06", "a clone shares the saved state", "clone_goes_on", "restore push", {}),
+    ("hash_peek_ends", "O1", "context-lost-on-interleave", "B06", "digest so far ends the message", "peek", "push", {}),
+    ("hash_algorithm_ored", "O2", "stale-config-carryover", "B08", "ALGO ORed into CR", "known_answers", "init", {}),
+    ("hash_mode_left", "O2", "stale-config-carryover", "B09", "HMAC mode left from before", "hmac", "init", {"ends": "time"}),
+    ("hash_nblw_left", "O2", "stale-config-carryover", "B11", "NBLW of an earlier message", "lengths", "calculate", {}),
+    ("hash_not_initialised", "O2", "stale-config-carryover", "B12", "no INIT for the second message", "known_answers", "push last_word calculate", {}),
+    ("free_resets_hash", "O12", "reset-clobbers-shared", "B16", "free resets the block", "free_one", "free_resets_hash restore push", {}),
+    ("hash_save_busy", "O5", "hash-state-save", "B92", "state saved while a block is worked on", "interleave", "save", {}),
+    ("hash_fifo_depth", "O11", "hash-state-save", "B94", "waits for DINIS after 16 words", "interleave", "hash_fifo_depth", {"ends": "time"}),
+    ("hmac_save_short", "O1", "hash-state-save", "B95", "38 of 54 context registers for HMAC", "hmac", "restore push", {}),
+    ("hash_padded_by_hand", "O8", "wrong-data-swap", "B39", "message padded twice", "lengths", "calculate", {}),
+    ("hash_nblw_formula", "O8", "partial-last-block", "B62", "NBLW is 32 minus the bits", "lengths", "calculate", {}),
+    ("hash_tail_read_whole", "O3", "buffer-overrun", "B68", "last word read whole", "known_answers", "last_word calculate", {"found": "check"}),
+    ("hash_empty_last", "O8", "zero-length", "B89", "last update empty: empty digest", "lengths", "calculate", {}),
+    ("hash_whole_word_waits", "O11", "partial-last-block", "B63", "no DCAL when the last word is whole", "lengths", "digest_awaited", {"ends": "time"}),
+    ("hash_digest_early", "O4", "handshake-ignored", "B13", "HR read without a look at SR", "known_answers", "digest", {}),
+    ("hash_unaligned", "crash", "unaligned-access", "B85", "loads of several words unaligned", "alignments", "hash_unaligned", {"ends": "fault"}),
+    ("hash_calculated_twice", "O4", "hash-dma-chunking", "B88", "DCAL given twice", "known_answers", "hash_calculated_twice", {}),
+    ("hash_words_not_swapped", "O19", "wrong-data-swap", "B39", "DATATYPE not set for bytes", "lengths", "update one_call", {}),
+    ("hash_digest_order", "", "wrong-data-swap", "B36", "digest stored in register order", "known_answers", "digest", {"found": "check"}),
+    ("hmac_key_restarted", "O8", "hmac-key-handling", "B91", "second chunk of the key is the first", "hmac", "calculate", {}),
+    ("hmac_long_key", "O8", "hmac-key-handling", "B91", "LKEY not set for a long key", "hmac", "calculate", {}),
+    ("hmac_last_key_cut", "O8", "hmac-key-handling", "B91", "key after the text cut short", "hmac", "calculate", {}),
+    ("hmac_last_key_missing", "O11", "hmac-key-handling", "B09", "no key after the text", "hmac", "digest_awaited", {"ends": "time"}),
+))  # fmt: skip
+
+CASES: tuple[Case, ...] = (*AES, *AEAD, *HASH)
