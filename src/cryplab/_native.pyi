@@ -24,6 +24,8 @@ class Engine:
     on_deadline: Callable[[], int] | None
     describe: Callable[[int, int], tuple[Any, ...]] | None
     @property
+    def samples(self) -> int: ...
+    @property
     def deadline(self) -> int: ...
     def __init__(
         self, owner: object, handle: int, functions: dict[str, int], registers: dict[str, int], bus_error: type

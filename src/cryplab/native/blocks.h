@@ -311,8 +311,8 @@ static inline uint64_t walk_clean(Engine *e, struct entry *n, uint64_t start, bo
 
 /* -- fast clock: data stalls learned in samples -------------------------------------------------------------------- */
 #define SAMPLE_CYCLES 20000       /* length of a sample */
-#define SAMPLE_SPACING 4000000    /* from one to the next */
-#define FIRST_SPACING 200000      /* the same when a block was never sampled */
+#define SAMPLE_SPACING 8000000    /* from one to the next */
+#define FIRST_SPACING 500000      /* the same when a block was never sampled */
 #define LONGEST_GAP (1u << 20)    /* runs between samples of one block */
 #define ENOUGH_RUNS 4             /* sampled, to know a mean */
 
@@ -339,19 +339,19 @@ static inline uint64_t learned_stall(struct entry *n)
     return cycles;
 }
 
-/* The end of a sample: new means, and when each block that ran wants the next one. */
+/* The end of a sample: new means, and when each block that ran or asked wants the next one. */
 static void learn(Engine *e)
 {
     for (unsigned i = 0; i < BUCKETS; i++)
         for (struct entry *n = e->bucket[i]; n; n = n->next) {
-            if (!n->sampled_times)
-                continue;
-            n->mean = (uint32_t)((n->sampled_stalls << 8) / n->sampled_times);
-            if (n->sampled_times == n->learned_times)
-                continue;
+            bool ran = n->sampled_times != n->learned_times, asked = (n->flags & ENTRY_UNKNOWN) && !n->until_sample;
+            if (ran)
+                n->mean = (uint32_t)((n->sampled_stalls << 8) / n->sampled_times);
             n->learned_times = n->sampled_times;
-            n->until_sample = n->next_gap;
-            n->next_gap = n->next_gap < LONGEST_GAP ? 4 * n->next_gap : LONGEST_GAP;
+            if (ran || asked) {
+                n->until_sample = n->next_gap;
+                n->next_gap = n->next_gap < LONGEST_GAP ? 4 * n->next_gap : LONGEST_GAP;
+            }
         }
 }
 

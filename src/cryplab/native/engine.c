@@ -207,6 +207,7 @@ static void start_or_end_sample(Engine *e)
     } else if (e->following && now >= e->sample_end) {
         follow_reads(e, false);
         learn(e);
+        e->samples++;
         e->next_sample = now + SAMPLE_SPACING;
         e->next_first_sample = now + FIRST_SPACING;
     }
@@ -978,6 +979,7 @@ static PyMemberDef members[] = {
     STATE(group_mask, T_UINT),
     STATE(event, T_UBYTE),
     STATE(sleeping, T_UBYTE),
+    {"samples", T_UINT, offsetof(Engine, samples), READONLY, NULL},
     {"deadline", T_LONGLONG, offsetof(Engine, deadline), READONLY, NULL},
     {"on_read", T_OBJECT, offsetof(Engine, on_read), 0, NULL},
     {"on_write", T_OBJECT, offsetof(Engine, on_write), 0, NULL},

@@ -236,6 +236,7 @@ typedef struct {
     bool exact, following, want_sample;
     size_t reading_hook[MAX_REGIONS];
     int64_t sample_end, next_sample, next_first_sample;
+    uint32_t samples; /* so far */
 
     struct entry **bucket;
     struct word **page; /* by address >> PAGE_BITS */
