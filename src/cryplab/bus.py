@@ -140,7 +140,7 @@ class Bus:
         from cryplab.errors import nearest
 
         names = [s.block.name for s in self.slots]
-        raise BoardError(f"the chip has no peripheral '{name}'{nearest(name, names)}")
+        raise BoardError(f"the chip has no peripheral '{name}'{nearest(name, names) or '; cryplab boards lists them'}")
 
     # -- the processor -------------------------------------------------------------------------
     def read(self, address: int, width: int) -> int:
@@ -261,11 +261,12 @@ class Bus:
         """
         parts = path.split(".")
         if len(parts) != 3:
-            raise BoardError(f"'{path}': expected BLOCK.REG.FIELD, such as RCC.CR.HSERDY or ADC1.0x00.1")
+            raise BoardError(f"'{path}': expected BLOCK.REG.FIELD, such as RCC.CR.HSERDY or ADC.0x00.1")
         slot = self.slot_of(parts[0])
         offset, mask, low = self._bits(slot.block, parts[1], parts[2], path)
         if value & ~(mask >> low):
-            raise BoardError(f"{path}={value:#x}: the field has {(mask >> low).bit_length()} bits")
+            bits = (mask >> low).bit_length()
+            raise BoardError(f"{path}={value:#x}: the field has {bits} bit{'s' if bits > 1 else ''}")
         old_mask, old = slot.forced.get(offset, (0, 0))
         slot.forced[offset] = (old_mask | mask, old & ~mask | value << low)
         return slot
@@ -282,7 +283,8 @@ class Bus:
                         return offset, f.bits, f.lo
                 names = [f.name for f in reg.fields]
                 raise BoardError(
-                    f"{path}: {block.name}.{place.name} has no field '{field_name}'{nearest(field_name, names)}"
+                    f"{path}: {block.name}.{place.name} has no field '{field_name}'"
+                    f"{nearest(field_name, names) or '.'} It has {', '.join(names)}"
                 )
         try:
             offset = int(reg_name, 16)

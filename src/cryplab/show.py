@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -21,8 +23,8 @@ from cryplab.errors import BoardError, nearest
 from cryplab.registers import Block
 
 __all__ = [
-    "Showable", "all_boards", "emit", "nothing", "one_board", "plain_table", "progress", "registers",
-    "virtual_progress", "width", "write", "write_raw",
+    "Showable", "StatusLine", "all_boards", "emit", "hanging", "nothing", "one_board", "plain_table", "progress",
+    "registers", "width", "write", "write_raw",
 ]  # fmt: skip
 
 PIPE_WIDTH = 200
@@ -80,8 +82,9 @@ def write(*parts: RenderableType) -> None:
 
 def write_raw(data: bytes) -> None:
     """Guest output, as it comes."""
-    sys.stdout.write(data.decode("utf-8", "replace"))
     sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
 
 
 def emit(thing: Showable, as_json: bool) -> None:
@@ -102,6 +105,14 @@ def plain_table(*columns: str, right: tuple[str, ...] = (), title: str | None = 
     return table
 
 
+def hanging(text: str, indent: int = 2) -> str:
+    """A paragraph, indented, with the lines after the first further in; words are not broken."""
+    first = " " * indent
+    return textwrap.fill(
+        text, width(), initial_indent=first, subsequent_indent=2 * first, break_long_words=False, break_on_hyphens=False
+    )
+
+
 # -- progress --------------------------------------------------------------------------------------
 @contextmanager
 def progress(quiet: bool) -> Iterator[Callable[[str], None]]:
@@ -118,11 +129,39 @@ def progress(quiet: bool) -> Iterator[Callable[[str], None]]:
         yield lambda text: bar.update(task, description=text)
 
 
-@contextmanager
-def virtual_progress(quiet: bool) -> Iterator[Callable[[float], None] | None]:
-    """Yield a callback for `Machine.run` that shows virtual time."""
-    with progress(quiet) as tick:
-        yield lambda seconds: tick(f"virtual time {seconds:.2f} s")
+class StatusLine:
+    """Virtual time below what a guest prints, on a terminal, once a run has taken two seconds.
+
+    It is shown only while the guest is at the start of a line, and wiped before the guest goes on.
+    """
+
+    PATIENCE_SECONDS = 2.0
+    WIPE = "\r\x1b[K"
+
+    def __init__(self, quiet: bool) -> None:
+        self.on = not quiet and sys.stderr.isatty()
+        self.shown, self.line_is_empty = False, True
+        self.started = time.monotonic()
+
+    def tick(self, seconds: float) -> None:
+        """Show the virtual time."""
+        if self.on and self.line_is_empty and time.monotonic() - self.started > self.PATIENCE_SECONDS:
+            self.shown = True
+            sys.stderr.write(f"{self.WIPE}virtual time {seconds:.2f} s")
+            sys.stderr.flush()
+
+    def echo(self, data: bytes) -> None:
+        """What the guest prints."""
+        self.wipe()
+        self.line_is_empty = data.endswith(b"\n")
+        write_raw(data)
+
+    def wipe(self) -> None:
+        """Leave no trace."""
+        if self.shown:
+            self.shown = False
+            sys.stderr.write(self.WIPE)
+            sys.stderr.flush()
 
 
 def nothing() -> Any:
@@ -169,14 +208,14 @@ def all_boards() -> Page:
 
 
 def _ranges(numbers: list[int]) -> str:
-    """`1-3,6-10,23`."""
+    """`1-3, 6-10, 23`."""
     runs: list[list[int]] = []
     for n in sorted(set(numbers)):
         if runs and n == runs[-1][-1] + 1:
             runs[-1].append(n)
         else:
             runs.append([n])
-    return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
 def _state(at: At) -> str:
@@ -237,7 +276,9 @@ def _block_class(chip: Chip, name: str) -> tuple[str, type[Block]]:
     for key, block in known.items():
         if name.lower() in (key.lower(), block.__name__.lower()):
             return key, block
-    raise BoardError(f"{chip.name} has no modelled block '{name}'{nearest(name, known)} It has {', '.join(known)}")
+    raise BoardError(
+        f"{chip.name} has no modelled block '{name}'{nearest(name, known) or '.'} It has {', '.join(known)}"
+    )
 
 
 def registers(chip: Chip, path: str) -> Page:
@@ -272,7 +313,9 @@ def registers(chip: Chip, path: str) -> Page:
                        "text": field.text, "values": field.values, "modelled": field.modelled})  # fmt: skip
     if not rows:
         names = [place.name for place in block.places.values()]
-        raise BoardError(f"{name} has no register '{reg_name}'{nearest(reg_name, names)} It has {', '.join(names)}")
+        raise BoardError(
+            f"{name} has no register '{reg_name}'{nearest(reg_name, names) or '.'} It has {', '.join(names)}"
+        )
     return Page({"block": name, "version": block.__name__, "registers": rows}, lines)
 
 
