@@ -91,7 +91,7 @@ def library(name: str, source: str | Path | None = None, progress: Progress | No
     Raises: ToolError with one sentence when the sources cannot be had.
     """
     if name not in PACKAGES:
-        raise UsageError(f"no library '{name}'{nearest(name, PACKAGES)}; there is {', '.join(PACKAGES)}")
+        raise UsageError(f"no library '{name}'{nearest(name, PACKAGES) or '.'} There is {', '.join(PACKAGES)}")
     package = PACKAGES[name]
     given = source or os.environ.get(package.variable)
     if given:

@@ -127,7 +127,7 @@ def target_of(board: Any) -> Target:
         return BOARDS[name]
     if isinstance(board, str):
         raise BoardError(
-            f"no reference firmware for board '{board}'{nearest(board, BOARDS)}; there is {', '.join(BOARDS)}"
+            f"no reference firmware for board '{board}'{nearest(board, BOARDS) or '.'} There is {', '.join(BOARDS)}"
         )
     return _from_board(board, name)
 
