@@ -3,7 +3,8 @@
 Arguments go to r0 to r3, then to the stack; the result is r0. The call runs on a stack of the bench's
 own memory, in thread mode on the main stack, with interrupts as the firmware left them; it ends at
 a trap that the link register points to. Registers are put back afterwards, memory and blocks are not:
-that is what the function did.
+that is what the function did. A call from `Machine.at_pause` runs below the one that pauses, as
+another task's work does, and puts the floating-point registers back, too.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["call", "stub"]
 
+RED_ZONE = 256
+"Bytes below the stack pointer of a call that pauses which are left alone."
+FP_REGISTERS = ("fpscr", *(f"s{n}" for n in range(32)))
 SAVED = ("r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "sp", "lr", "pc", "xpsr")
 WORD = 0xFFFF_FFFF
 
@@ -29,13 +33,14 @@ def call(machine: Machine, function: str | int, args: tuple[int | bytes | bytear
     entry = function if isinstance(function, int) else machine.symbol(function).entry
     if entry & ~1 in machine.stubs:
         return machine.stubs[entry & ~1]
-    name = machine.where(entry) if isinstance(function, int) else function
-    before = {register: core.read_register(register) for register in SAVED}
+    nested = machine.calls_open > 0
+    before = {register: core.read_register(register) for register in ((*SAVED, *FP_REGISTERS) if nested else SAVED)}
     mark = machine._arena
     words = [a & WORD if isinstance(a, int) else machine.allocate(bytes(a)) for a in args]
-    sp = (BENCH_BASE + BENCH_SIZE - 4 * max(0, len(words) - 4)) & ~7
-    for index, word in enumerate(words[4:]):
-        machine.write_memory(sp + 4 * index, word.to_bytes(4, "little"))
+    top = before["sp"] - RED_ZONE if nested else BENCH_BASE + BENCH_SIZE
+    sp = (top - 4 * max(0, len(words) - 4)) & ~7
+    if len(words) > 4:
+        machine.write_memory(sp, b"".join(word.to_bytes(4, "little") for word in words[4:]))
     for index, word in enumerate(words[:4]):
         core.write_register(f"r{index}", word)
     core.write_register("sp", sp)
@@ -44,16 +49,19 @@ def call(machine: Machine, function: str | int, args: tuple[int | bytes | bytear
     core.write_register("pc", entry | 1)
     core.fault = None
     machine._stop_reason = ""
+    machine.calls_made += not nested
+    machine.calls_open += 1
     try:
-        _until_trap(machine, name, TRAP, seconds)
+        _until_trap(machine, function, TRAP, seconds)
         return core.read_register("r0")
     finally:
+        machine.calls_open -= 1
         for register, value in before.items():
             core.write_register(register, value)
         machine._arena = mark
 
 
-def _until_trap(machine: Machine, name: str, trap: int, seconds: float) -> None:
+def _until_trap(machine: Machine, function: str | int, trap: int, seconds: float) -> None:
     core, clock = machine.core, machine.clock
     limit = clock.now + clock.cycles_for(seconds)
     while True:
@@ -61,6 +69,10 @@ def _until_trap(machine: Machine, name: str, trap: int, seconds: float) -> None:
         pc = core.read_register("pc") & ~1
         if stop.reason in ("breakpoint", "bkpt") and pc == trap:
             return
+        if stop.reason == "host" and not machine._stop_reason:
+            machine.at_pause()
+            continue
+        name = machine.where(function) if isinstance(function, int) else function
         if stop.reason in ("fault", "lockup"):
             report = machine.crash_report()
             raise GuestCrash(f"{name} faulted: {report.splitlines()[0]}", report)
@@ -76,7 +88,7 @@ def _until_trap(machine: Machine, name: str, trap: int, seconds: float) -> None:
                 raise GuestCrash(f"{name} ended the firmware: {outcome.text or outcome.reason}", outcome.crash)
         if stop.reason == "reset":
             raise GuestCrash(f"{name} reset the chip")
-        if stop.reason == "host" and machine._stop_reason:
+        if stop.reason == "host":
             raise LimitReached(f"{name} was stopped at {machine.where(pc)}")
 
 

@@ -136,6 +136,11 @@ class Machine:
         "Functions that return a value at once: address -> value (see `stub`)."
         self._stop_reason = ""
         self._arena = 0
+        self.calls_made = self.calls_open = 0
+        self.at_pause: Callable[[], None] = lambda: None
+        "Runs when a call was stopped by `core.stop` and nobody gave a reason; it may make calls of its own."
+        self.access_hooks: dict[str, Callable[[], None]] = {}
+        "By reason: called after each access to the crypto blocks, see `inject`."
         self._build_memory()
         self._build_blocks()
         self._wire()
