@@ -7,7 +7,7 @@ setup(
         Extension(
             "cryplab._native",
             sources=["src/cryplab/native/engine.c"],
-            depends=[f"src/cryplab/native/{name}.h" for name in ("engine", "blocks", "access", "exceptions", "flash")],
+            depends=[f"src/cryplab/native/{name}.h" for name in ("engine", "blocks", "access", "exceptions", "flash", "watch")],
             extra_compile_args=["-O2", "-std=c11", "-Wall", "-Wextra"],
         )
     ]

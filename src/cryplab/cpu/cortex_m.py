@@ -376,8 +376,37 @@ class CortexM:
         self.engine.trace(on)
 
     def take_trace(self) -> bytes:
-        """Records `<QIIIBB2x`: cycle, pc, address, value, width, write; and forget them."""
+        """Records `<QIIIBB2x`: cycle, pc, address, value, width, kind; and forget them.
+
+        Kinds: 0 load, 1 store, 4 exception entry, 5 exception exit (value: its number, address: the frame).
+        """
         return self.engine.take_trace()
+
+    @property
+    def on_trace(self) -> Callable[[], None] | None:
+        """Called when about a MiB of records waits to be taken."""
+        return self.engine.on_trace
+
+    @on_trace.setter
+    def on_trace(self, callback: Callable[[], None] | None) -> None:
+        self.engine.on_trace = callback
+
+    @property
+    def on_watch(self) -> Callable[..., None] | None:
+        """Called as (address, cycle, sp, lr, r0, r1, r2, r3, r7, r11) before the first instruction of a watched block."""
+        return self.engine.on_watch
+
+    @on_watch.setter
+    def on_watch(self, callback: Callable[..., None] | None) -> None:
+        self.engine.on_watch = callback
+
+    def watch(self, address: int) -> None:
+        """Watch an address where a block starts: the entry of a function, or where a call returns to."""
+        self.engine.watch(address)
+
+    def unwatch(self) -> None:
+        """Watch nothing any more."""
+        self.engine.unwatch()
 
     def save(self) -> Any:
         """Registers, exceptions, caches, cycles; not memory. For this core only."""

@@ -8,17 +8,12 @@
 #define CRYPLAB_ACCESS_H
 
 #include "blocks.h"
+#include "watch.h"
 
 #define BITBAND_SRAM 0x22000000u
 #define BITBAND_PERIPHERAL 0x42000000u
 #define BITBAND_MASK 0xFE000000u
 #define BITBAND_SIZE 0x02000000u
-
-struct record { /* struct "<QIIIBB2x" */
-    uint64_t cycle;
-    uint32_t pc, address, value;
-    uint8_t width, write, pad[2];
-};
 
 /* Unicorn 2.1.4 leaves the IT bits set after a memory hook inside an IT block; the next block would skip. */
 static inline void repair_it(Engine *e)
@@ -32,20 +27,8 @@ static inline void repair_it(Engine *e)
 
 static void record(Engine *e, uint32_t address, int size, bool write, uint32_t value)
 {
-    struct record r = {e->access_cycle, e->access_pc, address, value, (uint8_t)size, write, {0, 0}};
-    if (e->trace_size + sizeof r > e->trace_room) {
-        size_t room = e->trace_room ? 2 * e->trace_room : 1 << 16;
-        uint8_t *grown = PyMem_Realloc(e->trace, room);
-        if (!grown) {
-            PyErr_NoMemory();
-            keep_error(e);
-            return;
-        }
-        e->trace = grown;
-        e->trace_room = room;
-    }
-    memcpy(e->trace + e->trace_size, &r, sizeof r);
-    e->trace_size += sizeof r;
+    struct record r = {e->access_cycle, e->access_pc, address, value, (uint8_t)size, write ? RECORD_STORE : RECORD_LOAD, {0, 0}};
+    put_record(e, &r);
 }
 
 /* A callback failed: false when it was BusError, else the error is kept and the access reads 0. */

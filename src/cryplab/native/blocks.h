@@ -8,6 +8,7 @@
 
 #include "engine.h"
 #include "exceptions.h"
+#include "watch.h"
 
 static inline unsigned bucket_of(uint32_t address)
 {
@@ -118,7 +119,7 @@ static int fill_block(Engine *e, struct entry *n)
         else
             n->last_line = n->point[i].line;
     n->until_sample = n->next_gap = FIRST_RUNS;
-    n->flags |= (uint16_t)break_inside(e, n->address);
+    n->flags |= (uint16_t)(break_inside(e, n->address) | watched_inside(e, n->address));
     struct region *r = find_region(e, n->address, n->size);
     if (r && !r->flash) {
         n->host = r->host + (n->address - r->base);
@@ -194,6 +195,10 @@ static bool must_stop(Engine *e)
 static bool slow_entry(Engine *e, struct entry *n)
 {
     if ((n->flags & ENTRY_BREAK) && n->address != e->skip_break) {
+        if (n->flags & ENTRY_WATCH) {
+            tell_watch(e, n->address);
+            e->watch_told = n->address;
+        }
         e->break_hit = true;
         return true;
     }
@@ -208,7 +213,12 @@ static bool slow_entry(Engine *e, struct entry *n)
         return e->no_fpu = true;
     if (n->flags & ENTRY_SEV)
         e->s.event = 1;
-    return false;
+    if (n->flags & ENTRY_WATCH) {
+        if (n->address != e->watch_told || n->address != e->skip_break)
+            tell_watch(e, n->address);
+        e->watch_told = 1; /* no address */
+    }
+    return e->error_type != NULL;
 }
 
 /* -- flash lines --------------------------------------------------------------------------------------------------- */

@@ -814,6 +814,31 @@ static PyObject *Engine_take_trace(Engine *e, PyObject *unused)
     return bytes;
 }
 
+static PyObject *Engine_watch(Engine *e, PyObject *number)
+{
+    uint32_t address = (uint32_t)PyLong_AsUnsignedLongMask(number) & ~1u;
+    if (PyErr_Occurred() || watch_address(e, address) < 0)
+        return NULL;
+    for (struct entry *n = e->bucket[bucket_of(address)]; n; n = n->next)
+        if (n->address == address)
+            n->flags |= ENTRY_WATCH;
+    Py_RETURN_NONE;
+}
+
+static PyObject *Engine_unwatch(Engine *e, PyObject *unused)
+{
+    (void)unused;
+    for (uint32_t i = 0; i < e->watched_room; i++) {
+        if (e->watched[i])
+            for (struct entry *n = e->bucket[bucket_of(e->watched[i])]; n; n = n->next)
+                if (n->address == e->watched[i])
+                    n->flags &= (uint16_t)~ENTRY_WATCH;
+        e->watched[i] = 0;
+    }
+    e->watched_count = 0;
+    Py_RETURN_NONE;
+}
+
 /* -- the type --------------------------------------------------------------------------------------------------------- */
 
 /* Engine(owner, handle, functions, registers, bus_error): the Uc object to keep alive, its handle, addresses of
@@ -852,6 +877,8 @@ static int Engine_init(Engine *e, PyObject *args, PyObject *kwargs)
     e->on_read = Py_NewRef(Py_None);
     e->on_write = Py_NewRef(Py_None);
     e->on_deadline = Py_NewRef(Py_None);
+    e->on_watch = Py_NewRef(Py_None);
+    e->on_trace = Py_NewRef(Py_None);
     e->describe = Py_NewRef(Py_None);
     e->bus_error = Py_NewRef(bus_error);
     e->owner = Py_NewRef(owner);
@@ -883,6 +910,8 @@ static int Engine_traverse(Engine *e, visitproc visit, void *arg)
     Py_VISIT(e->on_read);
     Py_VISIT(e->on_write);
     Py_VISIT(e->on_deadline);
+    Py_VISIT(e->on_watch);
+    Py_VISIT(e->on_trace);
     Py_VISIT(e->describe);
     Py_VISIT(e->bus_error);
     Py_VISIT(e->owner);
@@ -899,6 +928,8 @@ static int Engine_clear(Engine *e)
     Py_CLEAR(e->on_read);
     Py_CLEAR(e->on_write);
     Py_CLEAR(e->on_deadline);
+    Py_CLEAR(e->on_watch);
+    Py_CLEAR(e->on_trace);
     Py_CLEAR(e->describe);
     Py_CLEAR(e->bus_error);
     for (unsigned p = 0; p < e->used_pages; p++)
@@ -925,6 +956,7 @@ static void Engine_dealloc(Engine *e)
     PyMem_Free(e->breakpoint);
     Py_CLEAR(e->owner);
     PyMem_Free(e->trace);
+    PyMem_Free(e->watched);
     Py_TYPE(e)->tp_free((PyObject *)e);
 }
 
@@ -958,6 +990,8 @@ static PyMethodDef methods[] = {
     METHOD(profile, METH_NOARGS, "List of (address, size, instructions, times, cycles) of the blocks that ran."),
     METHOD(clear_profile, METH_NOARGS, "Count times and cycles from 0."),
     METHOD(trace, METH_VARARGS, "Record accesses outside memory, or stop to."),
+    METHOD(watch, METH_O, "Call on_watch when the block at an address starts."),
+    METHOD(unwatch, METH_NOARGS, "Watch no address any more."),
     METHOD(take_trace, METH_NOARGS, "The records so far, and forget them."),
     METHOD(follow_reads, METH_NOARGS, "Exact clock: follow data reads of all flash mapped so far."),
     {0},
@@ -984,6 +1018,8 @@ static PyMemberDef members[] = {
     {"on_read", T_OBJECT, offsetof(Engine, on_read), 0, NULL},
     {"on_write", T_OBJECT, offsetof(Engine, on_write), 0, NULL},
     {"on_deadline", T_OBJECT, offsetof(Engine, on_deadline), 0, NULL},
+    {"on_watch", T_OBJECT, offsetof(Engine, on_watch), 0, NULL},
+    {"on_trace", T_OBJECT, offsetof(Engine, on_trace), 0, NULL},
     {"describe", T_OBJECT, offsetof(Engine, describe), 0, NULL},
     {0},
 };

@@ -5,6 +5,7 @@
  *   access.h      loads and stores that leave memory: bound registers, the bus, bit-band
  *   exceptions.h  pending, priority, entry, return, faults
  *   flash.h       flash lines
+ *   watch.h       records for an observer, watched addresses
  *
  * Unicorn is not linked: Python hands over the addresses of its functions and its register numbers.
  * Everything runs with the GIL held, on the thread that called run().
@@ -116,7 +117,8 @@ enum { /* entry.flags: what the fast path of the hook does not do */
     ENTRY_IN_RAM = 4,
     ENTRY_SEV = 8,
     ENTRY_FP = 16,
-    ENTRY_SLOW = ENTRY_SELF_LOOP | ENTRY_BREAK | ENTRY_IN_RAM | ENTRY_SEV | ENTRY_FP,
+    ENTRY_WATCH = 512,     /* Python hears of its start */
+    ENTRY_SLOW = ENTRY_SELF_LOOP | ENTRY_BREAK | ENTRY_IN_RAM | ENTRY_SEV | ENTRY_FP | ENTRY_WATCH,
     ENTRY_DATA = 32,      /* literals: points with data set */
     ENTRY_IT_LOADS = 64,  /* loads or stores inside an IT block */
     ENTRY_IT_OPEN = 128,  /* ends inside an IT block */
@@ -251,12 +253,15 @@ typedef struct {
     uint8_t *trace;
     size_t trace_size, trace_room;
     bool tracing;
+    uint32_t *watched; /* see watch.h */
+    uint32_t watched_room, watched_count;
+    uint32_t watch_told; /* that block's start was told before a breakpoint stopped the run there */
 
     struct fault fault;
     void *pristine; /* uc_context at power-on */
 
     PyObject *owner; /* keeps Unicorn's instance alive */
-    PyObject *on_read, *on_write, *on_deadline, *describe, *bus_error;
+    PyObject *on_read, *on_write, *on_deadline, *on_watch, *on_trace, *describe, *bus_error;
     PyObject *error_type, *error_value, *error_trace;
 } Engine;
 

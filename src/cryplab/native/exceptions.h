@@ -10,6 +10,7 @@
 #define CRYPLAB_EXCEPTIONS_H
 
 #include "engine.h"
+#include "watch.h"
 
 enum {
     NMI = 2,
@@ -248,6 +249,7 @@ static enum entered enter_exception(Engine *e, uint32_t n)
         n = derived_from(e, n);
     }
     set(e, SP, to);
+    note_exception(e, RECORD_ENTRY, n, to);
     switch_to_handler(e, n, xpsr, control);
     uint32_t lr = 0xFFFFFFE1u | (fp ? 0 : RETURN_NO_FP);
     if (thread)
@@ -272,7 +274,9 @@ static enum returned leave_exception(Engine *e, uint32_t exc_return)
     update_exceptions(e);
     e->s.event = 1;
     if (e->candidate && !is_masked(e, e->candidate)) {
-        uint32_t next = e->candidate;
+        uint32_t next = e->candidate, frame = get(e, kind == 0xD ? PSP : MSP);
+        note_exception(e, RECORD_EXIT, number, frame);
+        note_exception(e, RECORD_ENTRY, next, frame);
         set(e, XPSR_NZCVQG, XPSR_T | next);
         set(e, APSR_NZCV, 0);
         return go_to_handler(e, next, exc_return, TAIL_CYCLES) == ENTERED ? RETURNED : RETURN_NOWHERE;
@@ -305,6 +309,7 @@ static enum returned leave_exception(Engine *e, uint32_t exc_return)
         set(e, CONTROL, wanted);
     e->s.pc = frame[6] & ~1u;
     e->s.cycles += EXIT_CYCLES;
+    note_exception(e, RECORD_EXIT, number, sp);
     e->current = NULL;
     e->s.last_size = 0;
     if (!target && (e->s.scr & SCR_SLEEPONEXIT))
