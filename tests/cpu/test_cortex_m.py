@@ -82,6 +82,17 @@ def test_breakpoint_in_a_loop_hits_every_round_but_not_where_the_run_starts():
     assert guest.core.cycles == LOOP_CYCLES
 
 
+def test_breakpoint_inside_code_that_ran_before():
+    guest = Guest(LOOP)
+    guest.core.run(60)
+    guest.core.breakpoint(guest.start + 6)  # SUBS, second in its block
+    stop = guest.core.run()
+    assert (stop.reason, stop.pc) == ("breakpoint", guest.start + 6)
+    guest.core.breakpoint(guest.start + 6, on=False)
+    assert guest.core.run().reason == "idle"
+    assert (guest.register("r1"), guest.core.cycles) == (5050, LOOP_CYCLES)
+
+
 def test_bound_word_sees_pc_and_cycle_of_the_access():
     guest = Guest(f"ldr r0, ={IO}\nnop\nnop\nldr r1, [r0, #4]\nnop\nstr r1, [r0, #8]\n")
     seen = []

@@ -145,7 +145,7 @@ static bool serve(Engine *e, uint32_t address, int size, bool write, uint64_t *v
     if ((int64_t)e->access_cycle >= e->deadline && !e->error_type) {
         if (!run_due(e))
             keep_error(e);
-        refresh_edge(e, e->edge);
+        refresh_edge(e);
     }
     if (e->error_type) { /* the run is over; nothing more happens to devices */
         *value = 0;

@@ -37,8 +37,10 @@ static void forget_in_bucket(Engine *e, unsigned bucket, uint32_t base, uint64_t
             continue;
         }
         *link = n->next;
-        if (e->current == n)
-            e->current = NULL;
+        if (e->current == n) { /* what the next block's branch cost depends on */
+            e->gone = (struct entry){.fall_through = n->fall_through, .taken = n->taken, .flags = n->flags};
+            e->current = &e->gone;
+        }
         free_entry(n);
     }
 }
@@ -186,7 +188,7 @@ static bool must_stop(Engine *e)
 {
     undo_store(e);
     refresh_limit(e);
-    if (e->error_type || e->request || e->want_sample || (int64_t)e->s.cycles >= e->edge)
+    if (e->error_type || e->request || e->want_sample || e->flush_end || (int64_t)e->s.cycles >= e->edge)
         return true;
     return e->candidate && !is_masked(e, e->candidate);
 }

@@ -70,6 +70,7 @@ static void flush_changed(Engine *e)
     }
     e->flush_base = UINT32_MAX;
     e->flush_end = 0;
+    refresh_limit(e);
 }
 
 static uint32_t code_at(Engine *e, uint32_t address)
@@ -308,19 +309,19 @@ static enum stop run_loop(Engine *e)
             continue;
         }
         start_or_end_sample(e);
-        int64_t chunk_end = (int64_t)e->s.cycles + CHUNK;
-        if (e->following && !e->exact && e->sample_end < chunk_end)
-            chunk_end = e->sample_end;
-        refresh_edge(e, chunk_end);
+        e->chunk_end = (int64_t)e->s.cycles + CHUNK;
+        if (e->following && !e->exact && e->sample_end < e->chunk_end)
+            e->chunk_end = e->sample_end;
+        refresh_edge(e);
         enum stop reason = run_code(e);
         if (reason)
             return reason;
         if (e->spin && !e->error_type) {
-            if (e->deadline == NEVER && !e->candidate)
+            if (e->deadline == NEVER && (!e->candidate || is_masked(e, e->candidate)))
                 return STOP_IDLE;
             spin_until(e, e->deadline < e->until ? e->deadline : e->until);
         }
-        if ((int64_t)e->s.cycles >= chunk_end) {
+        if ((int64_t)e->s.cycles >= e->chunk_end) {
             Py_BEGIN_ALLOW_THREADS
             Py_END_ALLOW_THREADS
         }
@@ -339,7 +340,6 @@ static PyObject *Engine_run(Engine *e, PyObject *args)
     e->running = true;
     e->until = until;
     e->skip_break = e->s.pc;
-    refresh_edge(e, NEVER);
     enum stop reason = run_loop(e);
     e->running = false;
     e->until = NEVER;
@@ -348,7 +348,8 @@ static PyObject *Engine_run(Engine *e, PyObject *args)
         PyErr_Restore(e->error_type, e->error_value, e->error_trace);
         e->error_type = e->error_value = e->error_trace = NULL;
     }
-    refresh_edge(e, NEVER);
+    e->chunk_end = NEVER;
+    refresh_edge(e);
     if (PyErr_Occurred())
         return NULL;
     return PyLong_FromLong(reason);
@@ -431,12 +432,12 @@ static PyObject *Engine_flush(Engine *e, PyObject *args)
         e->flush_base = base;
     if (base + size > e->flush_end)
         e->flush_end = base + size;
-    if (!e->running) {
+    struct region *r = find_region(e, base, 1);
+    e->s.flash_version += r && r->flash;
+    if (e->running)
+        refresh_limit(e); /* the loop will */
+    else
         flush_changed(e);
-    } else if (!e->request) { /* the loop flushes; nothing is returned to the host */
-        e->edge = 0;
-        refresh_limit(e);
-    }
     Py_RETURN_NONE;
 }
 
@@ -559,8 +560,13 @@ static PyObject *Engine_load(Engine *e, PyObject *args)
     }
     e->fn.context_restore(e->uc, context);
     bring_up_ages(e);
-    uint32_t generation = e->s.flash.generation;
+    uint32_t generation = e->s.flash.generation, version = e->s.flash_version;
     memcpy(&e->s, bytes, sizeof e->s);
+    if (e->s.flash_version != version) { /* the host puts back what was there, too */
+        forget_blocks(e, 0, (uint64_t)1 << 32);
+        e->fn.ctl(e->uc, CTL_FLUSH_CACHE);
+        e->s.flash_version = version + 1;
+    }
     e->s.flash.generation = generation + 1; /* no block is clean */
     e->current = e->s.last_size ? known_block(e, e->s.last_address, e->s.last_size) : NULL;
     update_exceptions(e);
@@ -578,7 +584,9 @@ static PyObject *Engine_reset(Engine *e, PyObject *args)
     struct flash_cache flash = e->s.flash;
     uint32_t generation = flash.generation;
     uint64_t cycles = e->s.cycles;
+    uint32_t version = e->s.flash_version;
     memset(&e->s, 0, sizeof e->s);
+    e->s.flash_version = version;
     flash_reset(&flash);
     flash.generation += generation; /* no block is clean */
     e->s.flash = flash;
@@ -605,7 +613,8 @@ static PyObject *Engine_stop(Engine *e, PyObject *args)
     int reason = STOP_HOST;
     if (!PyArg_ParseTuple(args, "|i", &reason))
         return NULL;
-    e->request = reason;
+    if (e->request != STOP_RESET)
+        e->request = reason;
     refresh_limit(e);
     Py_RETURN_NONE;
 }
@@ -637,9 +646,7 @@ static PyObject *Engine_set_deadline(Engine *e, PyObject *argument)
     e->deadline = PyLong_AsLongLong(argument);
     if (PyErr_Occurred())
         return NULL;
-    if (e->deadline < e->edge)
-        e->edge = e->deadline;
-    refresh_limit(e);
+    refresh_edge(e);
     Py_RETURN_NONE;
 }
 
@@ -882,7 +889,7 @@ static int Engine_init(Engine *e, PyObject *args, PyObject *kwargs)
     e->describe = Py_NewRef(Py_None);
     e->bus_error = Py_NewRef(bus_error);
     e->owner = Py_NewRef(owner);
-    e->deadline = e->until = e->edge = e->limit = NEVER;
+    e->deadline = e->until = e->chunk_end = e->edge = e->limit = NEVER;
     e->flush_base = UINT32_MAX;
     flash_reset(&e->s.flash);
     if (!add_hook(e, HOOK_BLOCK, (void *)on_block, 1, 0, NULL) ||

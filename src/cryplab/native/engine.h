@@ -167,6 +167,7 @@ struct state {
     uint8_t priority[EXCEPTIONS];
     uint32_t group_mask; /* preempting bits of a priority */
     uint32_t vtor, scr, ccr, cfsr, hfsr, dfsr, mmfar, bfar, cpacr, fpdscr;
+    uint32_t flash_version;           /* changes when the host changed flash */
     uint32_t last_address, last_size; /* block that ran last, for the branch cost of the next */
     struct flash_cache flash;
 };
@@ -198,7 +199,7 @@ typedef struct {
     struct state s;
 
     /* when to stop: the block hook compares with `limit` alone */
-    int64_t deadline, until, edge, limit;
+    int64_t deadline, until, chunk_end, edge, limit;
     int request; /* enum stop asked for by a callback */
     uint32_t candidate; /* exception that beats all active ones, 0 none; masks not looked at */
     int active_group;   /* group priority of the active exceptions */
@@ -213,6 +214,7 @@ typedef struct {
 
     /* the block in progress */
     struct entry *current;
+    struct entry gone; /* stands for the current block after its entry was dropped */
     uint64_t base;    /* cycle of its start, branch cost included */
     uint64_t extra;   /* bus stalls and data stalls so far */
     unsigned stalls;  /* instruction stalls and literals at their offsets */
@@ -248,7 +250,7 @@ typedef struct {
     unsigned regions;
     struct { uint32_t address; size_t hook; } *breakpoint;
     unsigned breakpoints;
-    uint32_t flush_base, flush_end;
+    uint32_t flush_base, flush_end; /* code that the host changed; end 0: none */
 
     uint8_t *trace;
     size_t trace_size, trace_room;
@@ -291,13 +293,14 @@ static void keep_error(Engine *e)
 
 static inline void refresh_limit(Engine *e)
 {
-    e->limit = (e->candidate || e->request || e->error_type || e->want_sample) ? 0 : e->edge;
+    bool look = e->candidate || e->request || e->error_type || e->want_sample || e->flush_end;
+    e->limit = look ? 0 : e->edge;
 }
 
-static inline void refresh_edge(Engine *e, int64_t chunk_end)
+static inline void refresh_edge(Engine *e)
 {
     int64_t edge = e->deadline < e->until ? e->deadline : e->until;
-    e->edge = edge < chunk_end ? edge : chunk_end;
+    e->edge = edge < e->chunk_end ? edge : e->chunk_end;
     refresh_limit(e);
 }
 
