@@ -422,3 +422,56 @@ def test_cores_are_freed():
         del guest
     gc.collect()
     assert len([o for o in gc.get_objects() if isinstance(o, CortexM)]) <= before
+
+
+TABLE = FLASH + 0x4000
+LOOKUPS = f"""
+    ldr r4, ={TABLE}
+    ldr r5, =12000
+    ldr r6, =0x9E3779B9
+    movs r0, #1
+1:  mul r0, r0, r6
+    adds r0, #77
+    lsrs r1, r0, #22
+    bic r1, #3
+    ldr r2, [r4, r1]
+    adds r3, r2
+    lsrs r1, r0, #12
+    uxtb r1, r1
+    ldr r2, [r4, r1]
+    adds r3, r2
+    subs r5, #1
+    bne 1b
+"""
+
+
+def table_cycles(exact):
+    guest = Guest(LOOKUPS, exact=exact)
+    guest.core.set_flash(5, True, True, True)
+    return guest, guest.core.run().cycle
+
+
+def test_fast_clock_learns_data_stalls_of_the_flash():
+    exact, expected = table_cycles(True)
+    fast, cycles = table_cycles(False)
+    assert fast.core.engine.samples >= 1
+    assert exact.core.engine.samples == 0
+    assert fast.register("r3") == exact.register("r3")
+    no_stalls = 12000 * 16
+    assert expected > no_stalls + 12000 * 5  # the first look-up nearly always misses 8 lines of 64
+    assert abs(cycles - expected) < 0.03 * expected
+    assert table_cycles(False)[1] == cycles
+
+
+def test_restoring_a_snapshot_undoes_flash_programming():
+    guest = Guest("movs r0, #1\n")
+    state = guest.core.save()
+    guest.core.run()
+    guest.core.write_memory(guest.start, b"\x02\x20")
+    guest.core.load(state)
+    guest.core.run()
+    assert guest.register("r0") == 2
+    guest.flash[guest.start - FLASH] = 1  # as Machine.restore puts memory back
+    guest.core.load(state)
+    guest.core.run()
+    assert guest.register("r0") == 1

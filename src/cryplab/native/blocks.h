@@ -374,8 +374,10 @@ static inline uint64_t flash_stalls(Engine *e, struct entry *n, uint64_t t)
     uint64_t stalls = learned ? learned_stall(n) : 0;
     if (e->following)
         n->sampled_times++;
-    else if (n->flags & ENTRY_UNKNOWN)
-        e->want_sample |= sample_due(e, n);
+    else if ((n->flags & ENTRY_UNKNOWN) && sample_due(e, n)) {
+        e->want_sample = true;
+        e->limit = 0;
+    }
     if (n->clean == e->s.flash.generation)
         return stalls + walk_clean(e, n, t, !learned);
     return stalls + walk_flash(e, n, t, !learned);
