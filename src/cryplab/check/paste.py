@@ -1,0 +1,138 @@
+"""Prints steps as Python that anybody can run: a machine, calls, and what they should have given."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from cryplab.check.api import Api, Argument, Buffer, Call, Chain, Context, Function, Plan
+from cryplab.check.oracle import Misuse, Oracle
+from cryplab.check.script import Expected, Step
+
+__all__ = ["as_python"]
+
+ALIGNMENT = 16
+WIDTH = 64
+"Hexadecimal digits in a line."
+
+
+@dataclass
+class _Writer:
+    api: Api
+    lines: list[str] = field(default_factory=list)
+    chains: dict[int, Chain] = field(default_factory=dict)
+    sizes: dict[int, int] = field(default_factory=dict)
+    kept: set[str] = field(default_factory=set)
+    edges: bool = False
+
+
+def as_python(steps: Sequence[Step], api: Api, *, firmware: str, board: str, options: str = "") -> str:
+    """A program of `Machine.call` lines, with an assertion for each result."""
+    writer, oracle = _Writer(api), Oracle()
+    for step in steps:
+        try:
+            expected = oracle.run(step)
+        except Misuse:
+            expected = Expected()
+        _step(writer, step, expected)
+    imports = "at_edge, booted" if writer.edges else "booted"
+    head = [f"from cryplab.check import {imports}", "", f"machine = booted({firmware!r}, {board!r}{options})"]
+    return "\n".join([*head, *writer.lines, ""])
+
+
+def _hex(data: bytes) -> str:
+    if not data:
+        return 'b""'
+    if len(set(data)) == 1 and len(data) > 8:
+        return f'b"\\x{data[0]:02x}" * {len(data)}'
+    digits = data.hex()
+    if len(digits) <= WIDTH:
+        return f'bytes.fromhex("{digits}")'
+    rows = "".join(f'\n    "{digits[i : i + WIDTH]}"' for i in range(0, len(digits), WIDTH))
+    return f"bytes.fromhex({rows}\n)"
+
+
+def _context(number: int) -> str:
+    return f"context{number}"
+
+
+def _step(writer: _Writer, step: Step, expected: Expected) -> None:
+    if step.does in ("open", "clone"):
+        kind = step.kind if step.does == "open" else writer.chains[step.source].kind
+        writer.chains[step.context] = Chain(kind)
+        if step.context not in writer.sizes:
+            writer.sizes[step.context] = size = writer.api.context_bytes(kind)
+            writer.lines.append(f"{_context(step.context)} = machine.allocate({size})")
+    plan = writer.api.plan(step, writer.chains)
+    names = {buffer.name: _name(buffer, step) for buffer in plan.buffers}
+    values = {b.name: v for b in plan.buffers if (v := _buffer(writer, b, names, step))}
+    for call in plan.calls:
+        _call(writer, call, {**names, **values}, expected)
+    _results(writer, plan, names, step, expected)
+
+
+def _name(buffer: Buffer, step: Step) -> str:
+    name = f"{buffer.name}_" if keyword.iskeyword(buffer.name) or buffer.name == "input" else buffer.name
+    return f"{name}{step.context}" if buffer.use == "inout" else name
+
+
+def _buffer(writer: _Writer, buffer: Buffer, names: dict[str, str], step: Step) -> str:
+    """A line that makes it, or what stands for it in the call."""
+    name = names[buffer.name]
+    if buffer.over:
+        shift = f" {'+' if buffer.shift > 0 else '-'} {abs(buffer.shift)}" if buffer.shift else ""
+        writer.lines.append(f"{name} = {names[buffer.over]}{shift}")
+        return ""
+    going_on = buffer.use == "inout" and step.iv is None
+    if going_on and name in writer.kept:
+        return ""
+    overlaid = step.place.output_at is not None
+    if step.place.edge == buffer.name:
+        writer.edges = True
+        writer.lines.append(f"{name} = at_edge(machine, {_hex(buffer.data)})")
+    elif buffer.use == "in" and not buffer.offset and not (buffer.name == "input" and overlaid):
+        return _hex(buffer.data)
+    else:
+        _allocated(writer, buffer, name, step)
+    if buffer.use == "inout":
+        writer.kept.add(name)
+    return ""
+
+
+def _allocated(writer: _Writer, buffer: Buffer, name: str, step: Step) -> None:
+    before = buffer.offset + (-min(0, step.place.output_at or 0) if buffer.name == "input" else 0)
+    content = str(len(buffer.data) + before) if buffer.use == "out" else _hex(bytes(before) + buffer.data)
+    behind = f" + {before}" if before else ""
+    writer.lines.append(f"{name} = machine.allocate({content}, align={ALIGNMENT}){behind}")
+
+
+def _call(writer: _Writer, call: Call, values: dict[str, str], expected: Expected) -> None:
+    arguments = ", ".join([f'"{call.function}"', *(_argument(a, values) for a in call.arguments)])
+    text = f"machine.call({arguments})"
+    if call.returns == "pointer":
+        writer.lines.append(f"{call.keep} = {text}")
+    elif call.returns == "nothing":
+        writer.lines.append(text)
+    else:
+        sign = "!=" if expected.status == "refused" else "=="
+        writer.lines.append(f"assert {text} {sign} 0")
+
+
+def _argument(argument: Argument, values: dict[str, str]) -> str:
+    if isinstance(argument, int):
+        return str(argument)
+    if isinstance(argument, Context):
+        return _context(argument.number) + (f" + {argument.behind}" if argument.behind else "")
+    if isinstance(argument, Function):
+        return f'machine.symbol("{argument.name}").entry'
+    return values.get(argument, argument)
+
+
+def _results(writer: _Writer, plan: Plan, names: dict[str, str], step: Step, expected: Expected) -> None:
+    if expected.status != "ok":
+        return
+    for name in plan.results:
+        value = expected.outputs.get(name)
+        if value and name not in ("iv", "offset"):
+            writer.lines.append(f"assert machine.read_memory({names[name]}, {len(value)}) == {_hex(value)}")

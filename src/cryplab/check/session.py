@@ -1,0 +1,215 @@
+"""One machine under check: booted, watched, put back before each case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cryplab import inject
+from cryplab.board import Board
+from cryplab.check import presence
+from cryplab.check.api import Api
+from cryplab.check.api.mbedtls import KINDS, MbedTls
+from cryplab.check.cases.ciphers import MODES
+from cryplab.check.judge import Unsupported, judge
+from cryplab.check.oracle import HASHES, Misuse, Oracle
+from cryplab.check.script import Case, Expected, Step
+from cryplab.check.sizes import type_sizes
+from cryplab.check.target import Got, Target
+from cryplab.errors import FirmwareError, GuestCrash
+from cryplab.machine import Machine
+
+__all__ = ["APIS", "BOOT_SECONDS", "Ran", "Session", "all_kinds", "at_edge", "booted", "choose_api"]
+
+APIS = ("auto", "mbedtls", "psa")
+BOOT_SECONDS = 10.0
+"Virtual time in which the firmware must come to its first crypto call, sleep or end."
+TYPES = (
+    "aes", "des", "des3", "gcm", "ccm", "md5", "sha1", "sha256", "sha512", "md", "ctr_drbg", "entropy",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Ran:
+    """What became of a case. `step`: number of the step that failed, -1 for none; `calls` made."""
+
+    problems: list[str] = field(default_factory=list)
+    step: int = -1
+    calls: int = 0
+    status: str = "ok"
+    report: str = ""
+    unsupported: str = ""
+    findings: list[Any] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        """Wrong output, damage, crash or a finding."""
+        return bool(self.problems or self.findings)
+
+    @property
+    def category(self) -> str:
+        """What must stay the same while a case is made smaller."""
+        if self.problems:
+            return self.status if self.status in ("crashed", "hung") else "wrong"
+        return f"finding {self.findings[0].rule}" if self.findings else "ok"
+
+
+def all_kinds(api: Api) -> list[str]:
+    """Every kind of context, mode and call that cases may need."""
+    kinds = [*KINDS, *(f"{mode.kind}-{mode.mode}" for mode in MODES)]
+    kinds += [f"{name} {what}" for name in HASHES for what in ("digest", "hmac", "clone", "starts")]
+    kinds += [f"HMAC-{name} starts" for name in HASHES]
+    return [*kinds, *(f"{kind} {what}" for kind in ("GCM", "CCM") for what in ("seal", "unseal", "starts"))]
+
+
+def choose_api(name: str, machine: Machine) -> Api:
+    """The adapter by name; `auto` takes what the firmware has symbols of.
+
+    Raises: FirmwareError with one sentence when there is none.
+    """
+    image = machine.image
+    assert image is not None
+    if not len(image.symbols):
+        raise FirmwareError(f"{image.path}: {presence.STRIPPED}")
+    legacy = MbedTls(image.symbols, type_sizes(image.path, {f"mbedtls_{name}_context" for name in TYPES}))
+    if name in ("auto", "mbedtls") and any(entry in image.symbols for entry in legacy.entries()):
+        return legacy
+    if name == "mbedtls":
+        raise FirmwareError(f"{image.path} has no function of mbed TLS that check could call; try --api auto")
+    examples = ", ".join(sorted(legacy.entries())[:3])
+    raise FirmwareError(
+        f"{image.path} has none of the crypto functions that check knows ({legacy.name}: {examples}, ...); "
+        "`cryplab run` watches its accesses all the same, and Machine.call calls any function"
+    )
+
+
+def boot(machine: Machine, entries: Sequence[str], init: Sequence[str] = ()) -> str:
+    """Run to the first call of one of `entries`, to sleep, the end or the limit; then call the functions of `init`.
+
+    Returns: where the firmware is, in words. Raises: GuestCrash when it faults on the way.
+    """
+    assert machine.image is not None
+    at = {machine.symbol(name).entry & ~1: name for name in entries if name in machine.image.symbols}
+    for address in at:
+        machine.core.breakpoint(address)
+    outcome = machine.run(seconds=BOOT_SECONDS)
+    for address in at:
+        machine.core.breakpoint(address, False)
+    if outcome.exit_code == 4:
+        raise GuestCrash(f"the firmware {outcome.reason}ed before its first crypto call", outcome.crash)
+    pc = machine.core.read_register("pc") & ~1
+    where = (
+        f"at its first call of {at[pc]}"
+        if pc in at
+        else {"time": f"after {BOOT_SECONDS:g} virtual seconds"}.get(
+            outcome.reason, f"{outcome.reason} at {machine.where(pc)}"
+        )
+    )
+    for name in init:
+        machine.call(name)
+    return where
+
+
+class Session:
+    """A machine with its firmware booted, and a snapshot to come back to.
+
+    Args:
+        firmware: ELF with symbols.
+        board: name, file or Board.
+        api: one of APIS.
+        init: functions without arguments, called after the boot.
+        seed: of the RNG and of what lies around buffers.
+        injections: see `cryplab.inject`.
+        observe: with the rules of `observe/` on.
+    """
+
+    def __init__(
+        self, firmware: str | Path, board: str | Path | Board, *, api: str = "auto", init: Sequence[str] = (),
+        seed: int = 0, injections: Sequence[str] = (), observe: bool = True,
+    ) -> None:  # fmt: skip
+        self.machine = Machine(board, seed=seed)
+        self.machine.load(firmware)
+        self.api = choose_api(api, self.machine)
+        self.watch = _watch(self.machine) if observe else None
+        self.where = boot(self.machine, list(self.api.entries()), init)
+        assert self.machine.image is not None
+        self.presence = presence.find(self.machine.image, self.api, all_kinds(self.api))
+        self.target = Target(self.machine, self.api, seed=seed)
+        self.injections = inject.parse(injections, seed)
+        self.machine.reports.clear()
+        self.snapshot = self.machine.snapshot()
+        self._known: set[Any] = set()
+
+    def fresh(self) -> None:
+        """Back to the booted chip."""
+        self.machine.restore(self.snapshot)
+        for injection in self.injections:
+            injection.arm(self.machine)
+
+    def run(self, case: Case | Sequence[Step], fill: int = 0) -> Ran:
+        """Run a case from the booted chip. Raises: Misuse for steps that make no sense."""
+        steps = case.steps if isinstance(case, Case) else tuple(case)
+        published = case.published if isinstance(case, Case) else {}
+        oracle = Oracle()
+        expected = [oracle.run(step) for step in steps]
+        self.fresh()
+        self.target.begin(fill)
+        before = self.target.calls
+        ran = Ran()
+        for number, (step, must) in enumerate(zip(steps, expected, strict=True)):
+            if number in published:
+                must = Expected(must.status, {**must.outputs, **published[number]}, must.forbidden, must.fresh)
+            try:
+                self._step(ran, number, step, must)
+            except Unsupported as no:
+                ran.unsupported = str(no)
+                break
+            if ran.problems:
+                break
+        ran.calls = self.target.calls - before
+        return ran
+
+    def _step(self, ran: Ran, number: int, step: Step, must: Expected) -> None:
+        got: Got = self.target.run(step)
+        problems = judge(step, must, got)
+        if problems:
+            ran.problems, ran.step, ran.status = problems, number, got.status
+            ran.report = got.text if got.status == "crashed" else ""
+
+    def fails_like(self, category: str, steps: Sequence[Step]) -> bool:
+        """Whether these steps fail in the same way."""
+        try:
+            return self.run(steps).category == category
+        except Misuse:
+            return False
+
+
+def _watch(machine: Machine) -> Any:
+    """The observer of a machine; None while there is none."""
+    try:
+        from cryplab.observe.attach import observe
+    except ImportError:
+        return None
+    return observe(machine, deep=True)
+
+
+# -- for pasted programs ---------------------------------------------------------------------------
+def booted(
+    firmware: str | Path, board: str | Path | Board, *, api: str = "auto", init: Sequence[str] = (), seed: int = 0,
+    inject: Sequence[str] = (),
+) -> Machine:  # fmt: skip
+    """A machine whose firmware has come to its first crypto call, as `check` starts from."""
+    session = Session(firmware, board, api=api, init=init, seed=seed, injections=inject, observe=False)
+    session.fresh()
+    return session.machine
+
+
+def at_edge(machine: Machine, data: bytes) -> int:
+    """Put bytes where no memory follows the last one; returns their address. `machine` is of `booted`."""
+    from cryplab.check.target import ARENA, ARENA_BYTES
+
+    address = ARENA + ARENA_BYTES - len(data)
+    machine.write_memory(address, data)
+    return address
