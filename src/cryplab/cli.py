@@ -457,6 +457,67 @@ def compare(
     sys.exit(result.exit_code)
 
 
+# -- check -----------------------------------------------------------------------------------------
+@cli.command()
+@click.argument("firmware", type=click.Path(path_type=Path))
+@on_board
+@click.option("--api", type=click.Choice(["auto", "mbedtls", "psa"]), default="auto", show_default=True)
+@click.option("--init", multiple=True, metavar="SYMBOL", help="Call this function first; repeatable.")
+@click.option("--quick", "level", flag_value="quick", help="Under a minute.")
+@click.option("--thorough", "level", flag_value="thorough", help="All published vectors, many more random cases.")
+@click.option("--only", metavar="GLOB", default="", help="Only these ALGORITHM/GROUP/NAME; several with commas.")
+@click.option("--inject", multiple=True, metavar="NAME[=N]", help="Inject an error; repeatable.")
+@click.option("-j", "jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of all random choices.")
+@click.option("--no-findings", is_flag=True, help="Judge results only, without the rules of `cryplab explain`.")
+@click.option("--junit", type=click.Path(path_type=Path), help="Verdicts as JUnit XML.")
+@common
+def check(
+    firmware: Path,
+    board: str | None,
+    chip: str | None,
+    hse: str | None,
+    console_name: str | None,
+    api: str,
+    init: tuple[str, ...],
+    level: Literal["quick", "thorough"] | None,
+    only: str,
+    inject: tuple[str, ...],
+    jobs: int,
+    seed: int,
+    no_findings: bool,
+    junit: Path | None,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Call the crypto functions of FIRMWARE in every way that their API promises, and judge what they do."""
+    from cryplab.check import check as run_check
+
+    target = _board(board, chip, hse, console_name, DEFAULT_BOARD)
+    with show.progress(quiet) as tick:
+        result = run_check(
+            firmware,
+            target,
+            api=api,
+            init=init,
+            level=level or "default",
+            only=only,
+            jobs=jobs,
+            seed=seed,
+            inject=inject,
+            observe=not no_findings,
+            progress=tick,
+        )
+    if junit:
+        result.write_junit(junit)
+    if as_json:
+        show.emit(result, as_json)
+    else:
+        show.write(*result.render(verbose))
+    sys.exit(result.exit_code)
+
+
 # -- main ------------------------------------------------------------------------------------------
 def _sentence(error: click.ClickException) -> str:
     """A usage error of the parser as one sentence, and where help is."""
