@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from cryplab import board as boards
 from cryplab.blocks import wiring_f4
@@ -28,6 +28,11 @@ from cryplab.loader import Image, check_fits, load_all
 from cryplab.registers import Block
 from cryplab.reports import Location, NotModelled, Reports
 from cryplab.symbols import Symbol
+
+if TYPE_CHECKING:
+    from cryplab.observe.api import Function
+    from cryplab.observe.observer import Observer
+    from cryplab.observe.taps import Taps
 
 __all__ = ["BENCH_BASE", "BENCH_SIZE", "DEFAULT_DATE", "Machine", "Outcome", "Snapshot"]
 
@@ -86,6 +91,7 @@ class Snapshot:
     core: Any
     console: Any
     arena: int
+    observer: Any = None
 
 
 class Machine:
@@ -128,6 +134,10 @@ class Machine:
         self.console = Console()
         self.blocks: dict[str, Block] = {}
         self.image: Image | None = None
+        self.observer: Observer | None = None
+        "Set by `observe`."
+        self.taps: Taps | None = None
+        "Hands the trace to several listeners; made by the first."
         self._rams: list[tuple[int, memoryview]] = []
         self._memories: list[memoryview] = []
         self._irq_sources: dict[int, dict[str, bool]] = {}
@@ -325,6 +335,8 @@ class Machine:
             block.reset()
         vectors = self._vectors if self._vectors is not None else self.chip.flash.base
         self.core.reset(vectors)
+        if self.observer:
+            self.observer.load(None)
         done = self.image.symbols.get(FINISHED_SYMBOL)
         if done:
             self.core.breakpoint(done.entry & ~1)
@@ -334,6 +346,8 @@ class Machine:
         """The guest asked for a reset: memories, backup domain and reset flags stay."""
         for block in self.blocks.values():
             block.system_reset()
+        if self.observer:
+            self.observer.load(None)
         rcc: Any = self.blocks["RCC"]
         rcc.note_reset("SFTRSTF")
         self.core.reset(self._vectors if self._vectors is not None else self.chip.flash.base)
@@ -437,6 +451,8 @@ class Machine:
         self._poll_rtt()
         for block in self.blocks.values():
             block.finish()
+        if self.observer:
+            self.observer.finish(outcome.reason, self.core.pc)
         return outcome
 
     def _poll_rtt(self) -> None:
@@ -473,6 +489,17 @@ class Machine:
                 crash=self.crash_report(f"BKPT #{instruction & 0xFF} at {self.where(pc)}, and no debugger is there"),
             )
         return Outcome("stopped", text=f"breakpoint at {self.where(pc)}")
+
+    # -- watching ------------------------------------------------------------------------------
+    def observe(self, *, deep: bool = False, functions: Iterable[Function] = ()) -> Observer:
+        """Watch the firmware from now on by the rules O1 to O22; what they find is in `observer.findings`.
+
+        `deep`: buffers have unique contents, so matches that would be doubtful are reported, too.
+        `functions`: of an API of the firmware's own. Raises: UsageError before `load`.
+        """
+        from cryplab.observe.attach import observe
+
+        return observe(self, deep=deep, functions=functions)
 
     # -- telling where -------------------------------------------------------------------------
     def where(self, address: int) -> str:
@@ -532,10 +559,13 @@ class Machine:
             core=self.core.save(),
             console=self.console.save(),
             arena=self._arena,
+            observer=self.observer.save() if self.observer else None,
         )
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot of this machine."""
+        if self.observer:
+            self.observer.load(snapshot.observer)
         for view, data in zip(self._memories, snapshot.memories, strict=True):
             view[:] = data
         self.core.load(snapshot.core)

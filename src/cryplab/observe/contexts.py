@@ -34,6 +34,8 @@ class Object:
     address: int
     algorithm: str = ""
     generation: int = 0
+    serial: int = 0
+    "Unlike any other object's of the run."
     key: bytes | None = None
     key_bits: int = 0
     key_pointer: int = 0
@@ -127,6 +129,17 @@ class Contexts:
         self.stacks: dict[int, list[Call]] = {}
         self.thread = 0
         self.current: Call | None = None
+        self._serial = 0
+
+    # -- snapshot ------------------------------------------------------------------------------
+    def save(self) -> dict[str, Any]:
+        """What a snapshot keeps."""
+        return {name: getattr(self, name) for name in ("objects", "stacks", "thread", "current", "_serial")}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Take back what `save` gave."""
+        for name, value in state.items():
+            setattr(self, name, value)
 
     # -- threads -------------------------------------------------------------------------------
     def switch(self, thread: int) -> None:
@@ -174,11 +187,12 @@ class Contexts:
     def _object(self, function: Function, arguments: dict[str, int]) -> Object:
         address = arguments.get("ctx", 0)
         known = self.objects.get(address)
+        self._serial += 1
         if not address:
-            return Object(0, function.algorithm)
+            return Object(0, function.algorithm, serial=self._serial)
         if known is None or function.does == "init":
             generation = known.generation + 1 if known else len(self.objects) + 1
-            known = self.objects[address] = Object(address, function.algorithm, generation)
+            known = self.objects[address] = Object(address, function.algorithm, generation, self._serial)
         if function.algorithm:
             known.algorithm = function.algorithm
         return known

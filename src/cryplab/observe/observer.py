@@ -6,8 +6,10 @@ a rule peeks at (memory) is as it is at the end of the chunk: whoever delivers a
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from cryplab.observe import rules
 from cryplab.observe.api import Function, known_functions
@@ -94,7 +96,7 @@ class Observer:
         self.read_memory, self.memories, self.deep = read_memory, list(memories), deep
         self.place, self.unwind, self.frequency, self.hz = place, unwind, frequency, hz
         self.contexts = Contexts(functions or known_functions(), read_memory)
-        self.findings = Findings()
+        self._found = Findings()
         self.drain: Callable[[], None] = lambda: None
         "Makes the accesses so far arrive; set by whoever feeds the observer."
         self._reads: dict[int, Handler] = {}
@@ -112,6 +114,7 @@ class Observer:
             self._watch_rcc(rcc)
         self.rules = [rule(self) for rule in rules.ALL]
         self._listen()
+        self._blank = self.save()
 
     # -- building ------------------------------------------------------------------------------
     def _watch(self, watched: Watched) -> None:
@@ -198,6 +201,27 @@ class Observer:
         for ends in self._run_ends:
             ends(reason, stamp)
 
+    # -- snapshot ------------------------------------------------------------------------------
+    def save(self) -> Any:
+        """State for `Machine.snapshot`; findings are no part of it."""
+        self.drain()
+        return copy.deepcopy(
+            (
+                self.contexts.save(),
+                [shadow.save() for shadow in self.shadows],
+                (self._frames, self._handlers, self._threads, self._last_exit, self.cycle),
+            )
+        )
+
+    def load(self, state: Any) -> None:
+        """Take back what `save` gave, as often as wanted; None stands for a time before the observer."""
+        self.drain()
+        contexts, shadows, exceptions = copy.deepcopy(self._blank if state is None else state)
+        self.contexts.load(contexts)
+        for shadow, saved in zip(self.shadows, shadows, strict=True):
+            shadow.load(saved)
+        self._frames, self._handlers, self._threads, self._last_exit, self.cycle = exceptions
+
     # -- exceptions and threads ----------------------------------------------------------------
     def _exception(self, kind: int, cycle: int, pc: int, frame: int, number: int) -> None:
         if kind == EXCEPTION_ENTRY:
@@ -272,6 +296,12 @@ class Observer:
         return cycles / self.hz() * 1e6
 
     # -- findings ------------------------------------------------------------------------------
+    @property
+    def findings(self) -> Findings:
+        """What was found so far."""
+        self.drain()
+        return self._found
+
     def report(
         self,
         rule: str,
@@ -285,13 +315,13 @@ class Observer:
         call: Call | None,
     ) -> None:
         """A rule was broken."""
-        if self.findings.again((rule, kind, block, stamp.pc, earlier[1].pc if earlier else 0)):
+        if self._found.again((rule, kind, block, stamp.pc, earlier[1].pc if earlier else 0)):
             return
         before = None
         if earlier is not None:
             what, at = earlier
             before = Earlier(what, self.place(at.pc, at.cycle), str(at.call.object) if at.call else "")
-        self.findings.add(
+        self._found.add(
             Finding(
                 rule,
                 kind,
@@ -322,10 +352,10 @@ class Observer:
         rule = error.rule or "O19"
         kind = GUEST_ERROR_KINDS.get(rule, "unknown")
         key = (rule, kind, error.block, error.where.pc, 0)
-        if self.findings.again(key):
+        if self._found.again(key):
             return
         self.drain()
-        if self.findings.again(key):
+        if self._found.again(key):
             return
         self.report(
             rule, kind, error.block, Stamp(error.where.cycle, error.where.pc, None), error.text.split(",")[0],

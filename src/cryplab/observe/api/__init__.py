@@ -38,6 +38,9 @@ class Function:
     sizes: Mapping[str, int] = field(default_factory=dict)
     constants: Mapping[str, int] = field(default_factory=dict)
 
+    def __deepcopy__(self, memo: object) -> Function:
+        return self
+
     def bind(self, words: Iterable[int]) -> dict[str, int]:
         """Arguments by role."""
         bound = dict(self.constants)
@@ -64,8 +67,8 @@ def line(does: str, name: str, what: str, arguments: str, direction: str = "") -
     return Function(name, does, algorithm, mode, tuple(roles), direction, sizes, constants)
 
 
-def known_functions() -> dict[str, Function]:
-    """Every function of every table, by name."""
+def known_functions(more: Iterable[Function] = ()) -> dict[str, Function]:
+    """Every function of every library's table, and more, by name."""
     from cryplab.observe.api import mbedtls, psa
 
-    return {f.name: f for table in (mbedtls.FUNCTIONS, psa.FUNCTIONS) for f in table}
+    return {f.name: f for table in (mbedtls.FUNCTIONS, psa.FUNCTIONS) for f in table} | {f.name: f for f in more}

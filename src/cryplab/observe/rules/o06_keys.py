@@ -70,7 +70,7 @@ class KeyAndIv(Rule):
                         f"{first} to {last} do not hold {who}."),
         }  # fmt: skip
         known = texts.get(verdict.why)
-        if known is None or (verdict.why == "never" and stamp.call is None and not shadow.load):
+        if known is None or (verdict.why == "never" and stamp.call is None and not shadow.loaded):
             return False
         kind, title, text = known
         earlier = (f"{shadow.name}.{first} was written", verdict.writer) if verdict.writer else None
@@ -81,8 +81,8 @@ class KeyAndIv(Rule):
     def _check_places(self, shadow: CrypShadow, stamp: Stamp) -> None:
         """Registers alone: words loaded that are not used, while used ones are empty or KEYSIZE is too small."""
         span = shadow.key_span
-        unused = [i for i in shadow.load if i not in span and shadow.key[i]]
-        calls = {id(s.call) for i in shadow.load if (s := shadow.key_stamps[i]) is not None}
+        unused = [i for i in shadow.loaded if i not in span and shadow.key[i]]
+        calls = {id(s.call) for i in shadow.loaded if (s := shadow.key_stamps[i]) is not None}
         if not unused or len(calls) > 1 or (stamp.call is not None and stamp.call.object.key):
             return
         names = ", ".join(KEY_NAMES[i] for i in sorted(unused))

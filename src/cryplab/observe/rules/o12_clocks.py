@@ -26,7 +26,7 @@ class ClocksAndResets(Rule):
             return
         if self.observer.contexts.objects.get(owner.object.address) is not owner.object:
             return
-        saved = shadow.saved.get((id(owner.object), message.number))
+        saved = shadow.saved.get((owner.object.serial, message.number))
         fed = None if message.words is None else message.words + shadow.words
         if not shadow.words or (saved is not None and saved.message.words == fed):
             return

@@ -10,6 +10,8 @@ from cryplab.observe.contexts import Call, Contexts
 __all__ = ["WORD", "Handler", "Polls", "Race", "Shadow", "Stamp", "from_words", "swapped", "to_words"]
 
 WORD = 0xFFFF_FFFF
+FIXED = {"name", "contexts", "declared", "listeners", "reads", "writes", "patience", "has_npblb"}
+"Attributes of a shadow that no access changes."
 Handler = Callable[[int, int, int], None]
 "Called with cycle, pc and value of an access."
 
@@ -119,6 +121,14 @@ class Shadow:
 
     def clear(self) -> None:
         """Back to the reset state. Overridden."""
+
+    def save(self) -> dict[str, Any]:
+        """What a snapshot keeps: all that the accesses have told."""
+        return {name: value for name, value in vars(self).items() if name not in FIXED}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Take back what `save` gave."""
+        vars(self).update(state)
 
     def stamp(self, cycle: int, pc: int) -> Stamp:
         """Now, here, for the call in progress."""

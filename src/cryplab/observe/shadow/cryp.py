@@ -119,7 +119,7 @@ class CrypShadow(Shadow):
         self.aead: Aead | None = None
         self.b0: Block | None = None
         self.sr = 3
-        self.load: set[int] = set()
+        self.loaded: set[int] = set()
         "Key registers written since the last data."
         self.parked: dict[tuple[int, int], Aead] = {}
         self.polls = Polls()
@@ -291,7 +291,7 @@ class CrypShadow(Shadow):
         """A key register written."""
         self.key[index] = value
         self.key_stamps[index] = self.stamp(cycle, pc)
-        self.load.add(index)
+        self.loaded.add(index)
         self.prepared, self.dirty = None, True
         if self.aead and self.aead.final:
             self.end_aead()
@@ -315,7 +315,7 @@ class CrypShadow(Shadow):
         self.dirty = self.restoring = True
         stamp = self.stamp(cycle, pc)
         call = stamp.call
-        known = self.parked.pop((id(call.object), call.object.message), None) if call else None
+        known = self.parked.pop((call.object.serial, call.object.message), None) if call else None
         if known is None:
             known = Aead(self.mode[1], stamp, tuple(self.iv or (0, 0, 0, 0)), self.key_bits, whole=False)
         self.aead = known
@@ -327,7 +327,7 @@ class CrypShadow(Shadow):
             if len(self.parked) > PARKED_MOST:
                 self.parked.pop(next(iter(self.parked)))
             target = aead.started.call.object
-            self.parked[id(target), aead.started.call.message] = aead
+            self.parked[target.serial, aead.started.call.message] = aead
 
     # -- data ----------------------------------------------------------------------------------
     def write_din(self, cycle: int, pc: int, value: int) -> None:
@@ -419,7 +419,7 @@ class CrypShadow(Shadow):
         self.dirty = self.restoring = False
         self.used(stamp)
         self.emit("use", stamp)
-        self.load.clear()
+        self.loaded.clear()
 
     def read_dout(self, cycle: int, pc: int, value: int) -> None:
         """A word of result."""

@@ -294,11 +294,11 @@ class HashShadow(Shadow):
             None if message.words is None else message.words + self.words,
             message.owner, message.number, True, list(message.phases), [list(k) for k in message.keys],
         )  # fmt: skip
-        self.saved[id(message.owner.object), message.number] = Saved(csr, copy, self.str)
+        self.saved[message.owner.object.serial, message.number] = Saved(csr, copy, self.str)
 
     def _restored(self, csr: dict[int, int], stamp: Stamp) -> None:
         call = stamp.call
-        saved = self.saved.get((id(call.object), call.object.message)) if call else None
+        saved = self.saved.get((call.object.serial, call.object.message)) if call else None
         self.emit("restored", stamp, csr, saved)
         message = self.message
         if message is None:
@@ -315,9 +315,9 @@ class HashShadow(Shadow):
         source = self.contexts.objects.get(target.get("src"))
         if source is None:
             return
-        known = self.saved.get((id(source), source.message))
+        known = self.saved.get((source.serial, source.message))
         if known is not None:
-            self.saved[id(target.object), target.object.message] = known
+            self.saved[target.object.serial, target.object.message] = known
 
     # -- status --------------------------------------------------------------------------------
     def read_sr(self, cycle: int, pc: int, value: int) -> None:
