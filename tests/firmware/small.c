@@ -3,7 +3,11 @@
 
 extern uint32_t _estack, _sidata, _sdata, _edata, _sbss, _ebss;
 volatile uint32_t mode; /* .noinit is not needed: the host sets it through `start_mode` before reset */
+#ifdef MODE
+static const uint32_t start_mode = MODE; /* for the command line, which writes no memory */
+#else
 __attribute__((section(".noinit"))) volatile uint32_t start_mode;
+#endif
 uint32_t initialised = 0x11223344;
 volatile uint32_t zeroed;
 uint32_t cryplab_exit_code;
@@ -21,7 +25,7 @@ static void print(const char *text) { semihost(0x04, text); }
 /* ---- called from Python ---- */
 int add6(int a, int b, int c, int d, int e, int f) { return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f; }
 
-uint32_t sum_bytes(const uint8_t *data, uint32_t length)
+__attribute__((noinline)) uint32_t sum_bytes(const uint8_t *data, uint32_t length)
 {
     uint32_t sum = 0;
     while (length--) {
@@ -87,6 +91,25 @@ static void rtt(const char *text)
     }
 }
 
+static void finish(uint32_t code)
+{
+    uint32_t block[2] = {0x20026, code};
+    semihost(0x20, block);
+}
+
+static void echo_a_line(void)
+{
+    char text[2] = {0, 0};
+    print("> ");
+    while (text[0] != '\n') {
+        int key = semihost(0x07, 0);
+        if (key >= 0) {
+            text[0] = (char)key;
+            print(text);
+        }
+    }
+}
+
 int main(void)
 {
     switch (start_mode) {
@@ -100,6 +123,12 @@ int main(void)
     case 7: __asm__ volatile("cpsid i\n\twfi"); break;
     case 8: jump_away(); break;
     case 9: for (;;) { __asm__ volatile("nop"); } break;
+    case 10: echo_a_line(); finish(0); break;
+    case 11: print("no line end"); finish(0); break;
+    case 12: print("caf\xc3\xa9 \xff\n"); finish(3); break;
+    case 13: zeroed = sum_bytes((const uint8_t *)0x50060000, 1); *(volatile uint32_t *)0x40023400 = 1;
+        *(volatile uint32_t *)0x40012004; finish(0); break;
+    case 14: while (!(*(volatile uint32_t *)0x40012000 & 2)) { } print("converted\n"); finish(0); break;
     }
     __asm__ volatile("" ::: "memory");
     for (;;) {
