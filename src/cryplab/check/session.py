@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from cryplab import inject
 from cryplab.board import Board
@@ -17,9 +16,11 @@ from cryplab.check.judge import Unsupported, judge
 from cryplab.check.oracle import HASHES, Misuse, Oracle
 from cryplab.check.script import Case, Expected, Step
 from cryplab.check.sizes import type_sizes
-from cryplab.check.target import Got, Target
+from cryplab.check.target import ARENA, ARENA_BYTES, Got, Target
 from cryplab.errors import FirmwareError, GuestCrash
 from cryplab.machine import Machine
+from cryplab.observe.findings import Finding
+from cryplab.observe.observer import Region
 
 __all__ = ["APIS", "BOOT_SECONDS", "Ran", "Session", "all_kinds", "at_edge", "booted", "choose_api"]
 
@@ -41,7 +42,7 @@ class Ran:
     status: str = "ok"
     report: str = ""
     unsupported: str = ""
-    findings: list[Any] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
 
     @property
     def failed(self) -> bool:
@@ -132,15 +133,16 @@ class Session:
         self.machine = Machine(board, seed=seed)
         self.machine.load(firmware)
         self.api = choose_api(api, self.machine)
-        self.watch = _watch(self.machine) if observe else None
+        self.observer = self.machine.observe(deep=True) if observe else None
         self.where = boot(self.machine, list(self.api.entries()), init)
         assert self.machine.image is not None
         self.presence = presence.find(self.machine.image, self.api, all_kinds(self.api))
         self.target = Target(self.machine, self.api, seed=seed)
         self.injections = inject.parse(injections, seed)
-        self.machine.reports.clear()
+        if self.observer is not None:
+            self.observer.memories.append(Region("check's memory", ARENA, ARENA_BYTES))
+        self._new_findings()
         self.snapshot = self.machine.snapshot()
-        self._known: set[Any] = set()
 
     def fresh(self) -> None:
         """Back to the booted chip."""
@@ -169,7 +171,18 @@ class Session:
             if ran.problems:
                 break
         ran.calls = self.target.calls - before
+        ran.findings = self._new_findings()
         return ran
+
+    def _new_findings(self) -> list[Finding]:
+        """What the rules found since the last time; every case starts with none."""
+        if self.observer is None:
+            return []
+        self.observer.drain()
+        found = list(self.observer.findings)
+        self.observer.findings.clear()
+        self.machine.reports.clear()
+        return found
 
     def _step(self, ran: Ran, number: int, step: Step, must: Expected) -> None:
         got: Got = self.target.run(step)
@@ -186,15 +199,6 @@ class Session:
             return False
 
 
-def _watch(machine: Machine) -> Any:
-    """The observer of a machine; None while there is none."""
-    try:
-        from cryplab.observe.attach import observe
-    except ImportError:
-        return None
-    return observe(machine, deep=True)
-
-
 # -- for pasted programs ---------------------------------------------------------------------------
 def booted(
     firmware: str | Path, board: str | Path | Board, *, api: str = "auto", init: Sequence[str] = (), seed: int = 0,
@@ -208,8 +212,6 @@ def booted(
 
 def at_edge(machine: Machine, data: bytes) -> int:
     """Put bytes where no memory follows the last one; returns their address. `machine` is of `booted`."""
-    from cryplab.check.target import ARENA, ARENA_BYTES
-
     address = ARENA + ARENA_BYTES - len(data)
     machine.write_memory(address, data)
     return address
