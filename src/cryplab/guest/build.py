@@ -27,6 +27,7 @@ Progress = Callable[[str], None]
 HERE = Path(__file__).parent
 COMPILER = "arm-none-eabi-gcc"
 JOBS = 2
+OUR_FOLDERS = ("common", "device", "ports", "programs")
 
 PROGRAMS = ("benchmark", "selftest")
 BUILDS = ("software", "hardware", "hal-style")
@@ -120,7 +121,7 @@ def build(
 
 def _known(what: str, name: str, names: Sequence[str]) -> None:
     if name not in names:
-        raise UsageError(f"no {what} '{name}'{nearest(name, names)}; there is {', '.join(names)}")
+        raise UsageError(f"no {what} '{name}'{nearest(name, names) or '.'} There is {', '.join(names)}")
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,7 @@ def _library_units(root: Path, build: str) -> list[Unit]:
 
 def _our_units(program: str, root: Path, build: str, board_folder: Path) -> list[Unit]:
     flags = (*_library_flags(root, build), f"-I{board_folder}", *OUR_FLAGS)
-    headers = _headers(HERE, root / "include", board_folder)
+    headers = _headers(*(HERE / part for part in OUR_FOLDERS), root / "include", board_folder)
     common = [*sorted((HERE / "common").glob("*.c")), *sorted((HERE / "programs").glob(f"{program}*.c"))]
     units = [Unit(file, flags, headers) for file in common]
     for folder in _port(build):

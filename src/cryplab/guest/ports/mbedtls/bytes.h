@@ -30,4 +30,13 @@ static inline void store_big(unsigned char *bytes, uint32_t number)
     store_word(bytes, __builtin_bswap32(number));
 }
 
+/* Overwrite a context so that no compiler leaves it out; whole words, any alignment of 4. */
+static inline void wipe_words(void *memory, unsigned bytes)
+{
+    volatile uint32_t *word = memory;
+    for (; bytes >= 4; bytes -= 4) {
+        *word++ = 0;
+    }
+}
+
 #endif

@@ -83,7 +83,7 @@
 #if __has_include("mbedtls/platform_util.h")
 #define MBEDTLS_MPI_WINDOW_SIZE 2 /* 2.28 reads its whole table for each window: 6 would make RSA slower by two thirds */
 #else
-#define MBEDTLS_MPI_WINDOW_SIZE 6
+#define MBEDTLS_MPI_WINDOW_SIZE 2
 #endif
 #define MBEDTLS_MPI_MAX_SIZE 1024
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "mbedtls/platform.h"
-#include "mbedtls/platform_util.h"
 
 #if defined(MBEDTLS_AES_ALT)
 
@@ -22,7 +21,7 @@ void mbedtls_aes_init(mbedtls_aes_context *ctx)
 void mbedtls_aes_free(mbedtls_aes_context *ctx)
 {
     if (ctx != NULL) {
-        mbedtls_platform_zeroize(ctx, sizeof *ctx);
+        wipe_words(ctx, sizeof *ctx);
     }
 }
 

@@ -21,7 +21,7 @@ void mbedtls_ccm_init(mbedtls_ccm_context *ctx)
 void mbedtls_ccm_free(mbedtls_ccm_context *ctx)
 {
     if (ctx != NULL) {
-        mbedtls_platform_zeroize(ctx, sizeof *ctx);
+        wipe_words(ctx, sizeof *ctx);
     }
 }
 

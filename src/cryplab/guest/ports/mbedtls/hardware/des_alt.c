@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "mbedtls/platform_util.h"
 
 #if defined(MBEDTLS_DES_ALT)
 
@@ -68,7 +67,7 @@ void mbedtls_des_init(mbedtls_des_context *ctx)
 void mbedtls_des_free(mbedtls_des_context *ctx)
 {
     if (ctx != NULL) {
-        mbedtls_platform_zeroize(ctx, sizeof *ctx);
+        wipe_words(ctx, sizeof *ctx);
     }
 }
 
@@ -80,7 +79,7 @@ void mbedtls_des3_init(mbedtls_des3_context *ctx)
 void mbedtls_des3_free(mbedtls_des3_context *ctx)
 {
     if (ctx != NULL) {
-        mbedtls_platform_zeroize(ctx, sizeof *ctx);
+        wipe_words(ctx, sizeof *ctx);
     }
 }
 

@@ -27,7 +27,7 @@ void mbedtls_gcm_init(mbedtls_gcm_context *ctx)
 void mbedtls_gcm_free(mbedtls_gcm_context *ctx)
 {
     if (ctx != NULL) {
-        mbedtls_platform_zeroize(ctx, sizeof *ctx);
+        wipe_words(ctx, sizeof *ctx);
     }
 }
 

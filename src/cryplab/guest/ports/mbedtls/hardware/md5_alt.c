@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "mbedtls/platform_util.h"
+#include "bytes.h"
 #include "stm32f4.h"
 
 #if defined(MBEDTLS_MD5_ALT)
@@ -16,7 +16,7 @@ void mbedtls_md5_init(mbedtls_md5_context *ctx)
 void mbedtls_md5_free(mbedtls_md5_context *ctx)
 {
     if (ctx != NULL) {
-        mbedtls_platform_zeroize(ctx, sizeof *ctx);
+        wipe_words(ctx, sizeof *ctx);
     }
 }
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "mbedtls/platform_util.h"
+#include "bytes.h"
 #include "stm32f4.h"
 
 #if defined(MBEDTLS_SHA256_ALT)
@@ -16,7 +16,7 @@ void mbedtls_sha256_init(mbedtls_sha256_context *ctx)
 void mbedtls_sha256_free(mbedtls_sha256_context *ctx)
 {
     if (ctx != NULL) {
-        mbedtls_platform_zeroize(ctx, sizeof *ctx);
+        wipe_words(ctx, sizeof *ctx);
     }
 }
 
