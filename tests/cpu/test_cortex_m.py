@@ -237,6 +237,41 @@ def test_io_in_an_it_block_skips_nothing_after_it(condition, expected):
     assert guest.register("r2") == 3
 
 
+@pytest.mark.parametrize("event", [None, 5, 150, 151, 152, 153, 154, 155, 156])
+def test_io_in_an_it_block_that_crosses_a_page(event):
+    """The engine cuts blocks at pages of 1024 bytes: here after the first of three loads under one IT."""
+    guest = Guest(
+        f"""
+        ldr r0, ={IO}
+        movs r2, #0
+        cmp r2, #0
+        b 1f
+        .org 0x3F4
+    1:  nop
+        nop
+        nop
+        nop
+        ittt eq
+        ldreq r1, [r0]
+        ldreq r3, [r0, #4]
+        ldreq r4, [r0, #8]
+        b 2f
+    2:  adds r2, #1
+        adds r2, #1
+        """,
+        {16: "handler"},
+        "handler: adds r5, #1\ncmp r5, #0\nite eq\nmoveq r7, r5\nmovne r6, r5\nbx lr\n",
+    )
+    for at in range(3):
+        guest.core.bind(IO + 4 * at, lambda at=at: 7 + at, None)
+    guest.core.engine.change("enabled", 16, 1, True)
+    if event is not None:
+        for cycle in range(event % 10 + 1, event % 10 + 200, 26):
+            guest.clock.at(cycle, lambda: guest.core.set_interrupt(0, True) or guest.core.set_interrupt(0, False))
+    guest.core.run()
+    assert [guest.register(f"r{n}") for n in (1, 3, 4, 2, 7)] == [7, 8, 9, 2, 0]
+
+
 def test_flash_reads_in_an_it_block_skip_nothing_when_followed():
     guest = Guest(
         f"ldr r0, ={FLASH}\nmovs r2, #0\ncmp r2, #0\nittt eq\nldreq r1, [r0]\nldreq r3, [r0, #4]\naddeq r2, #1\n"

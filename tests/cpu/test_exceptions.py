@@ -435,6 +435,13 @@ def test_faults_name_instruction_and_cause(code, offset, kind, cfsr, address, en
         assert guest.bus.read(0xE000_ED38, 4) == address
 
 
+def test_a_core_without_fpu_faults_on_floating_point():
+    guest = Guest("nop\nvadd.f32 s0, s1, s2\n", {HARD_FAULT: "hard"}, "hard: b hard\n", model="cortex-m3")
+    guest.bus.write(0xE000_ED88, 0x00F0_0000, 4)
+    assert guest.core.run().reason == "fault"
+    assert (guest.core.fault.kind, guest.core.fault.cfsr) == ("UsageFault", 1 << 19)
+
+
 def test_a_branch_to_an_even_address_is_invstate():
     guest = Guest(f"ldr r0, ={FLASH + 0x200}\nbx r0\n", {HARD_FAULT: "hard"}, "hard: b hard\n")
     assert guest.core.run().reason == "fault"
@@ -566,6 +573,27 @@ def torture(seed):
         guest.clock.after(5, fire)
     stop = guest.core.run(200_000) if seed is not None else guest.core.run()
     return [guest.register(name) for name in RESULTS], stop.cycle, taken[0], guest.core.instructions
+
+
+def test_an_interrupt_at_every_block_boundary_changes_no_result():
+    plain = torture(None)
+    more = WRECK.replace("bx lr", f"ldr r3, ={IO}\nstr r3, [r3]\nbx lr")
+    guest = Guest(TORTURE, {IRQ0: "wreck"}, more)
+    guest.core.engine.change("enabled", IRQ0, 1, True)
+    taken = []
+
+    def fire():
+        taken.append(guest.core.pc)
+        guest.core.set_interrupt(0, True)
+        guest.core.set_interrupt(0, False)
+
+    # the store takes 2 (its address was just made), BX LR 1, the exit 12: a cycle later the next block has begun
+    guest.core.bind(IO, None, lambda value: guest.clock.after(16, fire))
+    guest.clock.after(1, fire)
+    assert guest.core.run(2_000_000).reason == "cycle"
+    assert [guest.register(name) for name in RESULTS] == plain[0]
+    heads = [pc for pc in taken if pc == taken[5]]
+    assert len(heads) > 2900  # the loop makes 3000 rounds
 
 
 def test_interrupts_in_it_blocks_and_floating_point_change_no_result():

@@ -465,7 +465,10 @@ static PyObject *Engine_breakpoint(Engine *e, PyObject *args)
         e->fn.hook_del(e->uc, e->breakpoint[at].hook);
         e->breakpoint[at] = e->breakpoint[--e->breakpoints];
     }
-    return Engine_flush(e, Py_BuildValue("(II)", address & ~1u, 2));
+    PyObject *range = Py_BuildValue("(II)", address & ~1u, 2);
+    PyObject *result = range ? Engine_flush(e, range) : NULL;
+    Py_XDECREF(range);
+    return result;
 }
 
 /* -- registers and state --------------------------------------------------------------------------------------------- */
