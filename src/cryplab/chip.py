@@ -231,10 +231,12 @@ class Chip:
 
     # -- deriving ------------------------------------------------------------------------------
     def without(self, *names: str) -> Chip:
-        """The same chip lacking these peripherals and their DMA wires. Raises: BoardError for an unknown name."""
-        gone = {self.peripheral(name).name for name in names}
+        """The same chip lacking these peripherals with their wires, or memories. Raises: BoardError when unknown."""
+        memories = {m.name for m in self.memory}
+        gone = {name if name in memories else self.peripheral(name).name for name in names}
         return replace(
             self,
+            memory=tuple(m for m in self.memory if m.name not in gone),
             peripherals=tuple(p for p in self.peripherals if p.name not in gone),
             dma=tuple(w for w in self.dma if w.request.split(".")[0] not in gone),
         )

@@ -136,7 +136,8 @@ class Reg:
     """One register (or an array of equal ones): subclass it inside a `Block`.
 
     Class arguments: `at` byte offset; `reset` reset value; `array` number of copies; `step` bytes
-    between copies; `names` one name per copy (else NAME0, NAME1, ...); `privileged` only documents.
+    between copies; `names` one name per copy (else NAME0, NAME1, ...); `without` inherited fields that this
+    version has not: their bits are reserved, their names still read as 0; `privileged` only documents.
     """
 
     offset: ClassVar[int]
@@ -154,6 +155,7 @@ class Reg:
     set1: ClassVar[int]
     action: ClassVar[int]
     unmodelled: ClassVar[int]
+    gone: ClassVar[frozenset[str]] = frozenset()
 
     __slots__ = ("value",)
 
@@ -167,9 +169,11 @@ class Reg:
         array: int = 0,
         step: int = 4,
         names: tuple[str, ...] | None = None,
+        without: tuple[str, ...] = (),
         **kwargs: Any,
     ) -> None:
         super().__init_subclass__(**kwargs)
+        cls.gone = cls.gone | frozenset(without)
         if at is not None:
             cls.offset, cls.step = at, step
             cls.is_array, cls.count = bool(array), array or 1
@@ -187,6 +191,10 @@ class Reg:
             for name, thing in vars(klass).items():
                 if isinstance(thing, Field):
                     found[name] = thing
+        for name in without:
+            if name not in found:
+                raise DeclarationError(f"{cls.__name__}: there is no field {name} to leave out")
+        found = {name: f for name, f in found.items() if name not in cls.gone or name in vars(cls)}
         cls.fields = tuple(sorted(found.values(), key=lambda f: -f.hi))
         for above, below in zip(cls.fields, cls.fields[1:], strict=False):
             if below.hi >= above.lo:
@@ -310,9 +318,12 @@ class Block:
     "Names of DMA requests; each is an attribute of class DmaRequest."
     saved: ClassVar[tuple[str, ...]] = ()
     "Attributes beside registers that make up the block's state (snapshot; copied deep)."
+    lacks: ClassVar[tuple[str, ...]] = ()
+    "Registers of the version it derives from that this one has not; their state stays at its reset value."
     algorithms: ClassVar[tuple[str, ...]] = ()
     "What a crypto block computes, as operations are named, without key size: `AES-CBC`, `SHA-256`, `RNG`."
     registers: ClassVar[dict[str, type[Reg]]] = {}
+    absent: ClassVar[dict[str, type[Reg]]] = {}
     places: ClassVar[dict[int, Place]] = {}
     hooks: ClassVar[dict[tuple[str, str], str]] = {}
 
@@ -330,6 +341,7 @@ class Block:
                     if reg not in registers:
                         raise DeclarationError(f"{cls.__name__}.{name} hangs on {reg}, which {cls.__name__} has not")
                     hooks[reg, kind] = name
+        cls.absent = {name: registers.pop(name) for name in cls.lacks}
         places: dict[int, Place] = {}
         for reg in registers.values():
             for index in range(reg.count):
@@ -364,6 +376,8 @@ class Block:
             for index, state in enumerate(copies):
                 self._stored[reg.offset + index * reg.step] = state
             setattr(self, reg_name.lower(), RegArray(copies) if reg.is_array else copies[0])
+        for reg_name, reg in self.absent.items():
+            setattr(self, reg_name.lower(), RegArray(reg() for _ in range(reg.count)) if reg.is_array else reg())
         for line in self.lines:
             setattr(self, line, Line(f"{self.name}.{line}"))
         for request in self.dma:
