@@ -176,7 +176,7 @@ def context_image(context: Context, words: list[int], registers: int) -> list[in
     image[INNER_AT : INNER_AT + len(context.inner)] = context.inner
     image[FIFO_AT : FIFO_AT + len(words[:-1])] = words[:-1]
     key = [int.from_bytes(context.key[at : at + 4], "big") for at in range(0, len(context.key), 4)]
-    image[KEY_AT : KEY_AT + len(key)] = key
+    image[KEY_AT : KEY_AT + len(key)] = key[: registers - KEY_AT]  # version 1 has no room for all of it
     return image
 
 

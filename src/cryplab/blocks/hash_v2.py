@@ -143,8 +143,10 @@ class HashV2(Block):
 
     CYCLES: ClassVar[dict[Text, int]] = {"MD5": 50, "SHA-1": 66, "SHA-224": 50, "SHA-256": 50}
     "Bus clock cycles of one block, loading not included."
-    algorithms = (*CYCLES, *(f"{name}-HMAC" for name in CYCLES))
+    algorithms: ClassVar[tuple[Text, ...]] = (*CYCLES, *(f"{name}-HMAC" for name in CYCLES))
     SLOWER: ClassVar[int] = 10
+    SETTINGS: ClassVar[tuple[Text, ...]] = ("ALGO1", "LKEY", "ALGO0", "MODE", "DATATYPE")
+    "Fields of CR that are not changed while BUSY."
 
     _segment: Segment | None = None
     _event: Event | None = None
@@ -375,8 +377,7 @@ class HashV2(Block):
     def _control_filter(self, word: int) -> int:
         self._advance(self.clock.read_now())
         changed = word ^ self.cr.value
-        settings = ("ALGO1", "LKEY", "ALGO0", "MODE", "DATATYPE")
-        fields = [f for f in self.CR.fields if f.name in settings and f.of(changed)]
+        fields = [f for f in self.CR.fields if f.name in self.SETTINGS and f.of(changed)]
         if self._jobs and (fields or self.CR.INIT.of(word)):
             names = ", ".join(f.name for f in fields) or "INIT"
             self.guest_error(f"{self.name}.CR.{names} written while SR.BUSY = 1", "O5")
