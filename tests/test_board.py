@@ -11,7 +11,7 @@ from cryplab.errors import BoardError
 
 
 def test_the_boards() -> None:
-    assert board.names() == ["nucleo-f429zi", "nucleo-f439zi", "ublox-c030-u201"]
+    assert board.names() == ["nucleo-f429zi", "nucleo-f439zi", "stm3221g-eval", "stm32f437i-eval", "ublox-c030-u201"]
     c030 = board.find("ublox-c030-u201")
     assert (c030.chip.name, c030.hse_hz, c030.console, c030.hse_bypass) == (
         "stm32f437vg", 12_000_000, "USART1", False,
@@ -28,7 +28,7 @@ def test_unknown_board_names_the_nearest() -> None:
         board.find("nucleo-f493zi")
     assert str(raised.value) == (
         "there is no board 'nucleo-f493zi'; did you mean 'nucleo-f439zi'? "
-        "Boards: nucleo-f429zi, nucleo-f439zi, ublox-c030-u201"
+        "Boards: nucleo-f429zi, nucleo-f439zi, stm3221g-eval, stm32f437i-eval, ublox-c030-u201"
     )
 
 

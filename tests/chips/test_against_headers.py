@@ -12,6 +12,7 @@ from cryplab.chip import Chip
 from cryplab.chips import CHIPS
 from cryplab.registers import Field
 
+LATER = {name: chip for name, chip in CHIPS.items() if name[5:8] in ("f42", "f43")}
 HEADER = Path(__file__).with_name("stm32f43x_header.csv")
 DISAGREE = {
     ("CRYP", "CR", "ALGOMODE"): "split field: the header's mask joins bits 5:3 and 19",
@@ -51,7 +52,7 @@ def belongs(row: Row, chip: Chip) -> bool:
     return row.chips == "both" or chip.name[5:9] in ("f439", "f429")
 
 
-@pytest.mark.parametrize("chip", CHIPS.values(), ids=CHIPS)
+@pytest.mark.parametrize("chip", LATER.values(), ids=LATER)
 def test_bases_both_ways(chip: Chip) -> None:
     header = {row.block: row.number for row in rows("base") if belongs(row, chip)}
     if "f43" not in chip.name:
@@ -61,7 +62,7 @@ def test_bases_both_ways(chip: Chip) -> None:
     assert ours == header
 
 
-@pytest.mark.parametrize("chip", CHIPS.values(), ids=CHIPS)
+@pytest.mark.parametrize("chip", LATER.values(), ids=LATER)
 def test_interrupts(chip: Chip) -> None:
     header = {row.block: row.number for row in rows("irq")}
     compared = 0

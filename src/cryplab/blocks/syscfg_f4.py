@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from cryplab.registers import Block, Reg, RegArray, r, rw
 
-__all__ = ["SyscfgF4"]
+__all__ = ["SyscfgF2", "SyscfgF4"]
 
 
 def _nobody(mode: int) -> None:
@@ -81,3 +81,20 @@ class SyscfgF4(Block):
     @CMPCR.written
     def _compensate(self) -> None:
         self.cmpcr.READY = self.cmpcr.CMP_PD
+
+
+class SyscfgF2(SyscfgF4):
+    """The same for STM32F205 to F217 and F405 to F417: static memories only, one flash bank.
+
+    Departures: FSMC bank 1 at address 0 is not modelled.
+
+    Source: RM0033 and RM0090, SYSCFG chapters; vendor header stm32f217xx.h.
+    """
+
+    class MEMRMP(SyscfgF4.MEMRMP, without=("SWP_FMC", "FB_MODE", "MEM_MODE")):
+        """memory remap register"""
+
+        MEM_MODE = rw(1, 0, "what is at address 0", values={1: "system", 2: "FSMC1", 3: "SRAM1"})
+
+    class PMC(SyscfgF4.PMC, without=("ADC1DC2", "ADC2DC2", "ADC3DC2")):
+        """peripheral mode configuration register"""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from cryplab.chip import Chip
+from cryplab.chips.stm32f217ig import STM32F207IG, STM32F215RG, STM32F217IG
+from cryplab.chips.stm32f417ig import STM32F405RG, STM32F407IG, STM32F415RG, STM32F417IG
 from cryplab.chips.stm32f437ii import STM32F427II, STM32F437II
 from cryplab.chips.stm32f437vg import STM32F427VG, STM32F437VG
 from cryplab.chips.stm32f439zi import STM32F429ZI, STM32F439ZI
@@ -11,8 +13,13 @@ from cryplab.errors import BoardError, nearest
 __all__ = ["CHIPS", "find", "names"]
 
 CHIPS: dict[str, Chip] = {
-    c.name: c for c in (STM32F427II, STM32F427VG, STM32F429ZI, STM32F437II, STM32F437VG, STM32F439ZI)
-}
+    c.name: c
+    for c in (
+        STM32F207IG, STM32F215RG, STM32F217IG,
+        STM32F405RG, STM32F407IG, STM32F415RG, STM32F417IG,
+        STM32F427II, STM32F427VG, STM32F429ZI, STM32F437II, STM32F437VG, STM32F439ZI,
+    )
+}  # fmt: skip
 
 FAMILY = "stm32"
 
