@@ -65,7 +65,7 @@ def plain_mips(image: bytes, start: int, instructions_per_round: float, seconds:
     uc.ctl_set_tcg_buffer_size(32 << 20)
     uc.ctl_set_cpu_model(unicorn.arm_const.UC_CPU_ARM_CORTEX_M4)
     uc.mem_map(FLASH, 0x1_0000, unicorn.UC_PROT_READ | unicorn.UC_PROT_EXEC)
-    uc.mem_map(RAM, 0x1_0000)
+    uc.mem_map(RAM, 0x1_0000, unicorn.UC_PROT_READ | unicorn.UC_PROT_WRITE)  # as the engine does until code runs there
     uc.mem_write(FLASH + 0x200, image)
     uc.reg_write(unicorn.arm_const.UC_ARM_REG_SP, STACK_TOP)
     rounds = int(seconds * 200e6 / instructions_per_round)

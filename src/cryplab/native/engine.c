@@ -102,6 +102,12 @@ static bool never_executes(uint32_t address)
 /* PC is where no instruction can come from. */
 static enum stop take_fetch_fault(Engine *e)
 {
+    struct region *r = find_region(e, e->s.pc, 2);
+    if (r && !r->executes) { /* the first code in this RAM: go on */
+        r->executes = true;
+        e->fn.mem_protect(e->uc, r->base, r->size, PROT_R | PROT_W | PROT_X);
+        return STOP_NONE;
+    }
     rewind_to(e, e->s.pc);
     if (never_executes(e->s.pc))
         return take_fault(e, MEM_MANAGE, IACCVIOL, NULL);
@@ -366,10 +372,10 @@ static PyObject *Engine_map_memory(Engine *e, PyObject *args)
         PyErr_SetString(PyExc_ValueError, "too many memories");
         return NULL;
     }
-    uint32_t rights = PROT_R | PROT_X | (flash ? 0 : PROT_W);
+    uint32_t rights = PROT_R | (flash ? PROT_X : PROT_W);
     if (!check(e->fn.mem_map_ptr(e->uc, base, size, rights, (void *)(uintptr_t)host), "mem_map_ptr"))
         return NULL;
-    e->region[e->regions++] = (struct region){base, size, (uint8_t *)(uintptr_t)host, flash, canonical};
+    e->region[e->regions++] = (struct region){base, size, (uint8_t *)(uintptr_t)host, flash, flash, canonical};
     Py_RETURN_NONE;
 }
 

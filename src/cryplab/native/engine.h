@@ -150,6 +150,7 @@ struct region {
     uint32_t base, size;
     uint8_t *host;
     bool flash;
+    bool executes; /* RAM: only once code ran there; Unicorn is slower at stores to memory that executes */
     uint32_t canonical; /* flash: address of the original when this is an alias */
 };
 
