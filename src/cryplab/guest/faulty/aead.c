@@ -262,8 +262,8 @@ API int drv_gcm_setkey(struct aead *ctx, const uint8_t *key, unsigned bits)
 
 API int drv_gcm_crypt(struct aead *ctx, int direction, size_t length, const uint8_t *iv, size_t iv_length,
                       const uint8_t *aad, size_t aad_length, const uint8_t *in, uint8_t *out, uint8_t *tag,
-                      size_t tag_length) /* LINE: gcm_crypt */
-{
+                      size_t tag_length)
+{ /* LINE: gcm_crypt */
     uint8_t whole[BLOCK];
     int error = begin_gcm(ctx, direction, iv, iv_length, aad, aad_length);
     error = error ? error : text_gcm(ctx, length, in, out);
@@ -274,8 +274,8 @@ API int drv_gcm_crypt(struct aead *ctx, int direction, size_t length, const uint
 
 API int drv_gcm_open(struct aead *ctx, size_t length, const uint8_t *iv, size_t iv_length, const uint8_t *aad,
                      size_t aad_length, const uint8_t *tag, size_t tag_length, const uint8_t *in,
-                     uint8_t *out) /* LINE: gcm_open */
-{
+                     uint8_t *out)
+{ /* LINE: gcm_open */
     uint8_t whole[BLOCK];
     int error = begin_gcm(ctx, 0, iv, iv_length, aad, aad_length);
     error = error ? error : text_gcm(ctx, length, in, out);
@@ -446,8 +446,8 @@ API int drv_ccm_setkey(struct aead *ctx, const uint8_t *key, unsigned bits)
 
 API int drv_ccm_seal(struct aead *ctx, size_t length, const uint8_t *iv, size_t iv_length, const uint8_t *aad,
                      size_t aad_length, const uint8_t *in, uint8_t *out, uint8_t *tag,
-                     size_t tag_length) /* LINE: ccm_seal */
-{
+                     size_t tag_length)
+{ /* LINE: ccm_seal */
     uint8_t whole[BLOCK];
     int error = run_ccm(ctx, 0, length, iv, iv_length, aad, aad_length, in, out, whole, tag_length);
     memcpy(tag, whole, tag_length);
@@ -456,8 +456,8 @@ API int drv_ccm_seal(struct aead *ctx, size_t length, const uint8_t *iv, size_t 
 
 API int drv_ccm_open(struct aead *ctx, size_t length, const uint8_t *iv, size_t iv_length, const uint8_t *aad,
                      size_t aad_length, const uint8_t *in, uint8_t *out, const uint8_t *tag,
-                     size_t tag_length) /* LINE: ccm_open */
-{
+                     size_t tag_length)
+{ /* LINE: ccm_open */
     uint8_t whole[BLOCK];
     int error = run_ccm(ctx, CRYP_CR_ALGODIR, length, iv, iv_length, aad, aad_length, in, out, whole, tag_length);
     if (error == 0 && differs(tag, whole, tag_length)) {

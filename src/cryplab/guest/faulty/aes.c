@@ -5,6 +5,8 @@
  */
 #include "aes.h"
 
+static const struct aes *last_user;
+
 /* ---- contexts ---- */
 
 API void drv_aes_init(struct aes *ctx)
@@ -40,7 +42,7 @@ static uint32_t size_field(unsigned bits)
 {
     uint32_t code = (bits - 128) / 64;
     if (FAULT(key_size_code)) {
-        code = bits / 64 - 1;
+        code = bits == 256 ? 3 : code;
     }
     return FAULT(key_size_unshifted) ? code : CRYP_CR_KEYSIZE(code);
 }
@@ -142,15 +144,16 @@ static int needs_preparation(uint32_t mode)
 static int begin(struct aes *ctx, uint32_t mode, const uint8_t *iv)
 {
     uint32_t cr = mode_number(mode) | CRYP_CR_DATATYPE_8BIT | ctx->size;
-    int again = ctx->loaded;
+    int again = ctx->loaded, mine = CASE(free_resets_cryp) && last_user == ctx; /* its key is still there */
     ctx->loaded = 1;
+    last_user = ctx;
     if (FAULT(mode_kept) && again) {
         load_key(ctx);
         CRYP->CR |= CRYP_CR_CRYPEN; /* LINE: mode_kept */
         return 0;
     }
     CRYP->CR = cr | CRYP_CR_FFLUSH; /* LINE: configure */
-    if (!(FAULT(key_kept) && again)) {
+    if (!mine && !(FAULT(key_kept) && again)) {
         load_key(ctx);
     }
     if (needs_preparation(mode)) {
@@ -162,7 +165,7 @@ static int begin(struct aes *ctx, uint32_t mode, const uint8_t *iv)
     if (iv != NULL && !(FAULT(iv_kept) && again)) {
         load_iv(iv);
     }
-    CRYP->CR = cr | CRYP_CR_CRYPEN;
+    CRYP->CR = cr | CRYP_CR_CRYPEN; /* LINE: enable */
     return 0;
 }
 
@@ -178,7 +181,7 @@ INLINE void push(const uint8_t *in)
 {
     if (FAULT(input_reversed)) { /* the byte order is turned in the caller's buffer */
         for (unsigned i = 0; i < BLOCK; i += 4) {
-            store_word((uint8_t *)in + i, load_big(in + i)); /* LINE: input_reversed */
+            store_word((uint8_t *)in + i, load_big(in + i));
         }
         CRYP->DIN = load_big(in);
         CRYP->DIN = load_big(in + 4);
@@ -207,7 +210,7 @@ static int result(void)
     }
     if (FAULT(poll_limit)) { /* counted in loops, and too few of them for a slow block */
         for (int polls = 0; polls < 12; polls++) {
-            if (CRYP->SR & CRYP_SR_OFNE) { /* LINE: poll_limit */
+            if (CRYP->SR & CRYP_SR_OFNE) {
                 return 0;
             }
         }
@@ -265,7 +268,7 @@ static void push_rest(const uint8_t *in, size_t bytes)
 }
 
 API int drv_aes_ecb(struct aes *ctx, int direction, size_t length, const uint8_t *in, uint8_t *out)
-{
+{ /* LINE: ecb */
     if (length % BLOCK != 0 && !FAULT(rest_awaited)) {
         return FAILED;
     }
@@ -306,7 +309,7 @@ static void next_iv(uint8_t iv[16], int direction, size_t length, const uint8_t 
 }
 
 API int drv_aes_cbc(struct aes *ctx, int direction, size_t length, uint8_t iv[16], const uint8_t *in, uint8_t *out)
-{
+{ /* LINE: cbc */
     uint8_t kept[BLOCK];
     if (length == 0 && !FAULT(cbc_zero_length)) {
         return 0;
@@ -327,7 +330,7 @@ API int drv_aes_cbc(struct aes *ctx, int direction, size_t length, uint8_t iv[16
         next_iv(iv, direction, length, kept, in, out);
     }
     return error;
-} /* LINE: cbc_end */
+}
 
 /* Add to a 128-bit big-endian counter. */
 static void advance(uint8_t counter[16], uint32_t blocks)
@@ -381,7 +384,7 @@ static int counter_blocks(struct aes *ctx, uint8_t counter[16], const uint8_t *i
 
 API int drv_aes_ctr(struct aes *ctx, size_t length, size_t *offset, uint8_t counter[16], uint8_t stream[16],
                     const uint8_t *in, uint8_t *out)
-{
+{ /* LINE: ctr */
     size_t at = *offset;
     for (; at != 0 && length != 0; length--, at = (at + 1) % BLOCK) {
         *out++ = *in++ ^ stream[at];
@@ -406,10 +409,10 @@ API int drv_aes_ctr(struct aes *ctx, size_t length, size_t *offset, uint8_t coun
     }
     *offset = at;
     return error;
-} /* LINE: ctr_end */
+}
 
 API int drv_des_ecb(struct aes *ctx, int direction, const uint8_t in[8], uint8_t out[8])
-{
+{ /* LINE: des */
     const uint8_t *from = FAULT(in_out_swapped) ? out : in;
     uint8_t *to = FAULT(in_out_swapped) ? (uint8_t *)in : out;
     int error = begin(ctx, CRYP_CR_ALGOMODE_DES_ECB | algodir(direction), NULL);
@@ -420,7 +423,7 @@ API int drv_des_ecb(struct aes *ctx, int direction, const uint8_t in[8], uint8_t
     store_word(to + 4, CRYP->DOUT);
     end(ctx);
     return error;
-} /* LINE: des_end */
+}
 
 /* ---- scenarios ---- */
 
@@ -505,8 +508,8 @@ int interleave_cbc(void)
 int free_one(void)
 {
     setup();
-    EXPECT(drv_aes_ecb(&a, ENCRYPT, 16, text, out) == 0);
     EXPECT(drv_aes_ecb(&b, ENCRYPT, 16, text, out + 16) == 0);
+    EXPECT(drv_aes_ecb(&a, ENCRYPT, 16, text, out) == 0);
     drv_aes_free(&b);
     EXPECT(drv_aes_ecb(&a, ENCRYPT, 16, text, out + 32) == 0 && SAME(out, out + 32, 16));
     return 0;
@@ -557,7 +560,7 @@ int cbc_in_parts(void)
     memcpy(second, iv, 16);
     EXPECT(drv_aes_cbc(&a, ENCRYPT, 96, first, text, out) == 0);
     EXPECT(drv_aes_cbc(&a, ENCRYPT, 32, second, text, copy) == 0);
-    EXPECT(drv_aes_cbc(&a, ENCRYPT, 0, second, text + 32, copy + 32) == 0);
+    EXPECT(drv_aes_cbc(&a, ENCRYPT, 0, second, text + 32, copy + 128) == 0);
     EXPECT(drv_aes_cbc(&a, ENCRYPT, 64, second, text + 32, copy + 32) == 0);
     EXPECT(SAME(copy, out, 96) && SAME(first, second, 16));
     memcpy(first, iv, 16);
