@@ -1,5 +1,7 @@
 """The native extension; everything else is in pyproject.toml."""
 
+from glob import glob
+
 from setuptools import Extension, setup
 
 setup(
@@ -7,7 +9,7 @@ setup(
         Extension(
             "cryplab._native",
             sources=["src/cryplab/native/engine.c"],
-            depends=[f"src/cryplab/native/{name}.h" for name in ("engine", "blocks", "access", "exceptions", "flash", "watch")],
+            depends=sorted(glob("src/cryplab/native/*.h")),
             extra_compile_args=["-O2", "-std=c11", "-Wall", "-Wextra"],
         )
     ]

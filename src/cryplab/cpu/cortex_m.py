@@ -50,7 +50,7 @@ PRIVATE_BASE, PRIVATE_SIZE = 0xE000_0000, 0x0010_0000
 BITBAND = ((0x2200_0000, 0x0200_0000), (0x4200_0000, 0x0200_0000))
 
 FUNCTIONS = (
-    "uc_emu_start", "uc_emu_stop", "uc_reg_read", "uc_reg_write", "uc_reg_read_batch", "uc_reg_write_batch",
+    "uc_emu_start", "uc_emu_stop", "uc_reg_read", "uc_reg_write",
     "uc_mem_map_ptr", "uc_mem_protect", "uc_mmio_map", "uc_hook_add", "uc_hook_del", "uc_ctl",
     "uc_context_alloc", "uc_context_save", "uc_context_restore", "uc_context_free",
 )  # fmt: skip

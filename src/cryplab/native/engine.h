@@ -1,7 +1,11 @@
 /* The native engine: what its parts share.
  *
- *   engine.c      the Python type, the run loop
+ *   engine.c      the Python type
+ *   control.h     its methods that run and change the core
+ *   inspect.h     its methods for time, private peripherals, results
+ *   run.h         the run loop
  *   blocks.h      one entry per translated block: its cost; the block hook
+ *   stalls.h      flash lines and data reads of a block
  *   access.h      loads and stores that leave memory: bound registers, the bus, bit-band
  *   exceptions.h  pending, priority, entry, return, faults
  *   flash.h       flash lines
@@ -56,8 +60,6 @@ struct unicorn {
     int (*emu_stop)(uc_engine *);
     int (*reg_read)(uc_engine *, int, void *);
     int (*reg_write)(uc_engine *, int, const void *);
-    int (*reg_read_batch)(uc_engine *, int *, void **, int);
-    int (*reg_write_batch)(uc_engine *, int *, void *const *, int);
     int (*mem_map_ptr)(uc_engine *, uint64_t, uint64_t, uint32_t, void *);
     int (*mem_protect)(uc_engine *, uint64_t, uint64_t, uint32_t);
     int (*mmio_map)(uc_engine *, uint64_t, uint64_t, void *, void *, void *, void *);
