@@ -58,7 +58,7 @@ def test_writes_to_where_version_2_has_context_registers_are_harmless() -> None:
     cryp = CrypV1("CRYP")
     cryp.write(CSGCMCCM, 0xFFFF_FFFF)
     assert cryp.read(CSGCMCCM) == 0
-    assert "no register is there" in next(iter(cryp.reports.guest_errors)).text
+    assert "no register is there" in next(iter(cryp.reports.guest_errors.values())).text
     driver = Driver(cryp)  # type: ignore[arg-type]
     key, text = bytes(range(16)), bytes.fromhex("00112233445566778899aabbccddeeff")
     assert driver.cipher("AES-ECB", key, b"", text).hex() == "69c4e0d86a7b0430d8cdb78070b4c55a"  # FIPS 197, C.1

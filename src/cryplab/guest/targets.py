@@ -13,17 +13,27 @@ from typing import Any
 from cryplab.errors import BoardError, nearest
 
 KIB = 1024
+NEWEST_ENGINES = 2
+VOLTAGE_SCALE = {  # bits of PWR_CR, where it is not both
+    **dict.fromkeys(("stm32f20", "stm32f21"), "0u"), **dict.fromkeys(("stm32f40", "stm32f41"), "(1u << 14)"),
+}  # fmt: skip
 VCO_INPUT_HZ = 1_000_000  # PLLM brings the crystal down to 1 MHz; N, P, Q below count from there
 
 
 @dataclass(frozen=True)
 class GuestChip:
-    """Memories in bytes; `crypto` tells whether CRYP and HASH are there."""
+    """Memories in bytes; `engines` is the version of CRYP and HASH, 0 for none."""
 
     name: str
     flash: int
     ram: int
-    crypto: bool
+    engines: int = 2
+    core: str = "cortex-m4"
+
+    @property
+    def crypto(self) -> bool:
+        """Whether CRYP and HASH are there."""
+        return self.engines > 0
 
 
 @dataclass(frozen=True)
@@ -55,7 +65,7 @@ class Target:
 
     @property
     def core_hz(self) -> int:
-        """HCLK: 168 MHz on every board listed."""
+        """HCLK; APB1 is a quarter, APB2 a half of it."""
         return VCO_INPUT_HZ * self.pll_n // self.pll_p
 
     def header(self) -> str:
@@ -69,6 +79,7 @@ class Target:
             ("BOARD_PLL_N", str(self.pll_n)),
             ("BOARD_PLL_P", str(self.pll_p)),
             ("BOARD_PLL_Q", str(self.pll_q)),
+            ("BOARD_VOLTAGE_SCALE", VOLTAGE_SCALE.get(self.chip.name[:8], "PWR_CR_VOS")),
             ("BOARD_WAIT_STATES", str(self.wait_states)),
             ("BOARD_CORE_HZ", f"{self.core_hz}u"),
             ("BOARD_CONSOLE", c.usart),
@@ -85,15 +96,22 @@ class Target:
         )
 
 
-# source: data sheets of F437/F439 and F427/F429; SRAM1 to SRAM3 are contiguous, CCM is not used
+# source: data sheets; SRAM1 to SRAM3 are contiguous, CCM is not used
 CHIPS = {
     chip.name: chip
     for chip in (
-        GuestChip("stm32f437vg", 1024 * KIB, 192 * KIB, crypto=True),
-        GuestChip("stm32f437ii", 2048 * KIB, 192 * KIB, crypto=True),
-        GuestChip("stm32f439zi", 2048 * KIB, 192 * KIB, crypto=True),
-        GuestChip("stm32f427vg", 1024 * KIB, 192 * KIB, crypto=False),
-        GuestChip("stm32f429zi", 2048 * KIB, 192 * KIB, crypto=False),
+        GuestChip("stm32f217ig", 1024 * KIB, 128 * KIB, engines=1, core="cortex-m3"),
+        GuestChip("stm32f215rg", 1024 * KIB, 128 * KIB, engines=1, core="cortex-m3"),
+        GuestChip("stm32f207ig", 1024 * KIB, 128 * KIB, engines=0, core="cortex-m3"),
+        GuestChip("stm32f417ig", 1024 * KIB, 128 * KIB, engines=1),
+        GuestChip("stm32f415rg", 1024 * KIB, 128 * KIB, engines=1),
+        GuestChip("stm32f407ig", 1024 * KIB, 128 * KIB, engines=0),
+        GuestChip("stm32f405rg", 1024 * KIB, 128 * KIB, engines=0),
+        GuestChip("stm32f437vg", 1024 * KIB, 192 * KIB),
+        GuestChip("stm32f437ii", 2048 * KIB, 192 * KIB),
+        GuestChip("stm32f439zi", 2048 * KIB, 192 * KIB),
+        GuestChip("stm32f427vg", 1024 * KIB, 192 * KIB, engines=0),
+        GuestChip("stm32f429zi", 2048 * KIB, 192 * KIB, engines=0),
     )
 }
 
@@ -105,12 +123,19 @@ CONSOLES = {
     "USART6": Console("USART6", 2, 5, "C", 6, 7, 8),
 }
 
+USART3_PORT_C = Console("USART3", 1, 18, "C", 10, 11, 7)
+
+F2_CLOCK = {"pll_n": 240, "pll_q": 5, "wait_states": 3}
+"120 MHz and 48 MHz, the most of an F2 at 2.7 V and more."
+
 BOARDS = {
     target.board: target
     for target in (
         Target("ublox-c030-u201", CHIPS["stm32f437vg"], 12_000_000, False, CONSOLES["USART1"]),
         Target("nucleo-f439zi", CHIPS["stm32f439zi"], 8_000_000, True, CONSOLES["USART3"]),
         Target("nucleo-f429zi", CHIPS["stm32f429zi"], 8_000_000, True, CONSOLES["USART3"]),
+        Target("stm32f437i-eval", CHIPS["stm32f437ii"], 25_000_000, False, CONSOLES["USART1"], pll_n=320),
+        Target("stm3221g-eval", CHIPS["stm32f217ig"], 25_000_000, False, USART3_PORT_C, **F2_CLOCK),
     )
 }
 
@@ -146,7 +171,6 @@ def _from_board(board: Any, name: str) -> Target:
         )
     known = BOARDS.get(name)
     bypass = known.hse_bypass if known else False
-    return replace(
-        known or BOARDS["ublox-c030-u201"], board=name, chip=CHIPS[chip_name], hse_hz=hse_hz, hse_bypass=bypass,
-        console=CONSOLES[console],
-    )  # fmt: skip
+    like = known or BOARDS["stm3221g-eval" if CHIPS[chip_name].core == "cortex-m3" else "ublox-c030-u201"]
+    pins = known.console if known and known.console.usart == console else CONSOLES[console]
+    return replace(like, board=name, chip=CHIPS[chip_name], hse_hz=hse_hz, hse_bypass=bypass, console=pins)

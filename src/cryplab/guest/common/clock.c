@@ -9,7 +9,7 @@ static volatile uint32_t cyccnt_high, cyccnt_seen;
 static void pll_init(void)
 {
     RCC->APB1ENR |= RCC_APB1ENR_PWREN;
-    PWR->CR |= PWR_CR_VOS;
+    PWR->CR |= BOARD_VOLTAGE_SCALE;
     RCC->CR |= RCC_CR_HSEON | (BOARD_HSE_BYPASS ? RCC_CR_HSEBYP : 0);
     while (!(RCC->CR & RCC_CR_HSERDY)) {
     }

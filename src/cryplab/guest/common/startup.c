@@ -1,4 +1,4 @@
-/* Vector table and reset handler of a Cortex-M4F, up to main(). */
+/* Vector table and reset handler of a Cortex-M3 or M4F, up to main(). */
 #include <stdint.h>
 
 #include "clock.h"
@@ -52,7 +52,9 @@ __attribute__((section(".vectors"), used)) const vector vectors[16 + CHIP_INTERR
 
 __attribute__((noreturn)) void Reset_Handler(void)
 {
+#if defined(__ARM_FP)
     SCB_CPACR |= SCB_CPACR_FPU;
+#endif
     uint32_t *from = link_data_load;
     for (uint32_t *to = link_data_start; to < link_data_end;) {
         *to++ = *from++;

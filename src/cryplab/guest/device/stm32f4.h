@@ -54,7 +54,7 @@ typedef struct {
 } PWR_TypeDef;
 
 #define PWR ((PWR_TypeDef *)0x40007000u)
-#define PWR_CR_VOS (3u << 14) /* both bits: scale 1, up to 168 MHz without over-drive */
+#define PWR_CR_VOS (3u << 14) /* both bits: scale 1, up to 168 MHz without over-drive; F41x: bit 14; F2: none */
 
 typedef struct {
     REG ACR, KEYR, OPTKEYR, SR, CR, OPTCR;

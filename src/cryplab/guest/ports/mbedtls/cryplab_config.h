@@ -93,15 +93,19 @@
 /* ---- who does the work ---- */
 #if defined(CRYPLAB_HARDWARE)
 #define MBEDTLS_AES_ALT
-#define MBEDTLS_CCM_ALT
 #define MBEDTLS_DES_ALT
-#define MBEDTLS_GCM_ALT
 #define MBEDTLS_MD5_ALT
 #define MBEDTLS_SHA1_ALT
+#if !defined(CRYPLAB_ENGINES) /* F2 and F41x have engines of version 1: GCM and CCM block by block, SHA-256 in software */
+#define MBEDTLS_CCM_ALT
+#define MBEDTLS_GCM_ALT
 #define MBEDTLS_SHA256_ALT
+#endif
 #elif defined(CRYPLAB_HAL_STYLE)
 #define MBEDTLS_AES_ALT
+#if !defined(CRYPLAB_ENGINES)
 #define MBEDTLS_SHA256_ALT
+#endif
 #elif !defined(CRYPLAB_SOFTWARE)
 #error "no build chosen"
 #endif

@@ -9,6 +9,12 @@
 
 #define FAILED MBEDTLS_ERR_PLATFORM_HW_ACCEL_FAILED
 
+#if defined(CRYPLAB_ENGINES)
+#define DIGEST HASH->HRA /* version 1 of the engine: five words, at their old place only */
+#else
+#define DIGEST HASH->HR
+#endif
+
 static uint32_t engine_stamp; /* of the state that is in the engine; 0: nobody's */
 static uint32_t last_stamp;
 
@@ -113,7 +119,7 @@ int hash_finish(struct hash_context *ctx, unsigned char *digest, size_t digest_b
     HASH->STR = 8 * valid | HASH_STR_DCAL;
     int error = engine_wait(&HASH->SR, HASH_SR_BUSY | HASH_SR_DCIS, HASH_SR_DCIS) != 0 ? FAILED : 0;
     for (size_t i = 0; i < digest_bytes / 4 && error == 0; i++) {
-        store_big(digest + 4 * i, HASH->HR[i]);
+        store_big(digest + 4 * i, DIGEST[i]);
     }
     engine_unlock(ENGINE_HASH);
     return error;
