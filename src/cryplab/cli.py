@@ -424,6 +424,36 @@ def selftest(
     sys.exit(result.exit_code)
 
 
+# -- accuracy --------------------------------------------------------------------------------------
+@cli.command()
+@click.option("--board", metavar="B", help="Only this board's published rows.")
+@click.option("--library", type=click.Choice(LIBRARIES), help="Only this library's published rows.")
+@click.option("--clock", type=click.Choice(["exact", "fast"]), default="exact", show_default=True)
+@click.option("--chart", type=click.Path(path_type=Path), metavar="FILE", help="Predicted over published, log axes.")
+@click.option("-j", "jobs", type=int, default=2, show_default=True, help="Builds run side by side.")
+@common
+def accuracy(
+    board: str | None,
+    library: str | None,
+    clock: ClockMode,
+    chart: Path | None,
+    jobs: int,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Hold predicted rows against published rows of real boards."""
+    from cryplab.bench.accuracy import accuracy as hold_against
+
+    with show.progress(quiet) as tick:
+        result = hold_against(board, library=library, clock=clock, jobs=jobs, progress=tick)
+    show.emit(result, as_json)
+    if chart:
+        result.draw(chart)
+        click.echo(f"chart: {chart}", err=True)
+    sys.exit(result.exit_code)
+
+
 # -- compare ---------------------------------------------------------------------------------------
 @cli.command()
 @click.argument("logs", nargs=-1, required=True, metavar="BEFORE AFTER [...]")

@@ -13,7 +13,7 @@ from typing import Any
 
 from cryplab.errors import UsageError
 
-__all__ = ["Bar", "draw_bars"]
+__all__ = ["Bar", "draw_bars", "draw_scatter"]
 
 WIDTH_INCHES, DPI = 8.0, 100
 ROW_INCHES, BAR_INCHES = 0.14, 0.17
@@ -106,3 +106,49 @@ def _shown(value: float) -> str:
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}"
+
+
+def draw_scatter(path: str | Path, title: str, points: Sequence[tuple[str, str, float, float]]) -> Path:
+    """Predicted over published on logarithmic axes, with lines of equality and of ±25 %.
+
+    Args:
+        points: (published column, kind of row, published, predicted); kinds have panels of their own.
+    Raises: UsageError as `draw_bars`.
+    """
+    path = Path(path)
+    if path.suffix.lower() not in FORMATS:
+        raise UsageError(f"--chart {path}: expected a name that ends in {', '.join(FORMATS)}")
+    kinds = list(dict.fromkeys(kind for _, kind, _, _ in points))
+    if not kinds:
+        raise UsageError(f"--chart {path}: there is no row to draw")
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    with matplotlib.rc_context({"svg.hashsalt": "cryplab", "font.size": 9}):
+        figure, axes = pyplot.subplots(
+            1, len(kinds), figsize=(WIDTH_INCHES, WIDTH_INCHES / len(kinds) + 0.6), squeeze=False, layout="constrained"
+        )
+        figure.suptitle(title, fontsize=12, fontweight="bold", x=0.01, ha="left")
+        for axis, kind in zip(axes[0], kinds, strict=True):
+            _scatter_panel(axis, kind, [(c, x, y) for c, k, x, y in points if k == kind])
+        figure.savefig(path, dpi=DPI, metadata={"Date": None} if path.suffix == ".svg" else None)
+        pyplot.close(figure)
+    return path
+
+
+def _scatter_panel(axis: Any, kind: str, points: Sequence[tuple[str, float, float]]) -> None:
+    unit = "ms" if kind == "public key" else "as printed"
+    ends = [min(min(x, y) for _, x, y in points) / 2, max(max(x, y) for _, x, y in points) * 2]
+    axis.plot(ends, ends, color="black", linewidth=0.8)
+    axis.fill_between(ends, [v / 1.25 for v in ends], [v * 1.25 for v in ends], color="#dddddd", label="within 25 %")
+    markers = (("o", "#1f5f99", "none"), ("s", "black", "black"), ("^", "#e08214", "none"))
+    for (marker, edge, face), column in zip(markers, dict.fromkeys(c for c, _, _ in points), strict=False):
+        chosen = [(x, y) for c, x, y in points if c == column]
+        axis.scatter([x for x, _ in chosen], [y for _, y in chosen], marker=marker, edgecolors=edge, facecolors=face,
+                     s=28, label=column, zorder=3)  # fmt: skip
+    axis.set(xscale="log", yscale="log", xlim=ends, ylim=ends, aspect="equal", xlabel="published", ylabel="predicted")
+    axis.set_title(f"{kind} ({unit})", loc="left", fontsize=9)
+    axis.grid(color="#eeeeee", linewidth=0.5)
+    axis.legend(frameon=False, loc="upper left", fontsize=8)
