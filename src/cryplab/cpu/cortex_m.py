@@ -393,7 +393,7 @@ class CortexM:
 
     @property
     def on_watch(self) -> Callable[..., None] | None:
-        """Called as (address, cycle, sp, lr, r0, r1, r2, r3, r7, r11) before the first instruction of a watched block."""
+        """Called as (address, cycle, sp, lr, r0, r1, r2, r3, r7, r11) before a watched block begins."""
         return self.engine.on_watch
 
     @on_watch.setter
