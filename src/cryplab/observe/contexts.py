@@ -43,6 +43,8 @@ class Object:
     message: int = 0
     data_bytes: int = 0
     aad_bytes: int = 0
+    fed_message: int = -1
+    "The last message of which a hash block has seen data."
     whole: bool = False
     chain: tuple[int, ...] | None = None
     marked: bool = False
@@ -96,6 +98,11 @@ class Call:
             if call.caller is None:
                 return found
             call = call.caller
+
+    @property
+    def continues(self) -> bool:
+        """A hash block has seen some of this context's message already."""
+        return bool(self.object.address) and self.object.fed_message == self.object.message
 
     def within(self, other: Call) -> bool:
         """This call is `other` or inside it."""

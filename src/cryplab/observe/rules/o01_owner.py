@@ -39,6 +39,7 @@ class Owner(Rule):
                 rule="O13" if between else "",
             )
         self._check_iv(shadow, stamp)
+        self._check_aead(shadow, stamp)
 
     def _check_iv(self, shadow: CrypShadow, stamp: Stamp) -> None:
         """IV loaded for another context; one that is only wrong is a matter of O9."""
@@ -67,6 +68,24 @@ class Owner(Rule):
             earlier=(f"{shadow.name}.IV0LR was written", writer),
         )
 
+    def _check_aead(self, shadow: CrypShadow, stamp: Stamp) -> None:
+        """GCM and CCM: the running hash belongs to who ran the init phase or restored the state."""
+        aead, call = shadow.aead, stamp.call
+        if shadow.mode[1] not in ("GCM", "CCM") or not shadow.phase or aead is None or call is None:
+            return
+        owner = aead.started.call
+        if owner is None or call.related(owner):
+            return
+        self.found(
+            "context-lost-on-interleave",
+            shadow,
+            stamp,
+            "data processed in the running state of another context",
+            f"Data of {call.object} enters {shadow.name} while its {aead.mode} state is that of {owner.object}: no init "
+            "phase and no restore of CSGCMCCM0R to 7R came in between.",
+            earlier=(f"the {aead.mode} message in the block was begun or restored", aead.started),
+        )
+
     def hash_use(self, shadow: HashShadow, stamp: Stamp) -> None:
         """Data enters the message that is in the block."""
         message, call = shadow.message, stamp.call
@@ -74,6 +93,16 @@ class Owner(Rule):
             return
         owner = message.owner
         if message.finished:
+            if owner.object is not call.object and call.continues:
+                self.found(
+                    "context-lost-on-interleave",
+                    shadow,
+                    stamp,
+                    "data hashed behind the message of another context",
+                    f"More data of {call.object} enters {shadow.name}.DIN, and the block has since worked on a message of "
+                    f"{owner.object}: the running state was not restored.",
+                    earlier=(f"{shadow.name} was given that message", message.started),
+                )
             if owner.object is call.object and message.number == call.object.message:
                 self.found(
                     "context-lost-on-interleave",

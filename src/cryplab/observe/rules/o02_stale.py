@@ -74,7 +74,8 @@ class StaleField(Rule):
         call, owner = stamp.call, message.owner
         same = call is not None and owner is not None and owner.object is call.object
         older = same and call is not None and call.object.address and message.number != call.object.message
-        if message.finished and not (same and not older):
+        lost = call is not None and not same and call.continues  # its state is gone: O1
+        if message.finished and not (same and not older) and not lost:
             self._no_init(shadow, stamp, message, "after DCAL has ended the last message, and no INIT came since")
         elif older and not message.finished:
             self._no_init(shadow, stamp, message, "of an earlier message of the same context, and no INIT came since")

@@ -39,6 +39,21 @@ class ClocksAndResets(Rule):
             earlier=("that message was begun or restored", message.started),
         )
 
+    def hash_use(self, shadow: HashShadow, stamp: Stamp) -> None:
+        """Data of a message whose state a reset has wiped."""
+        by, call = shadow.reset_by, stamp.call
+        if shadow.message is not None or by is None or call is None or not call.continues:
+            return
+        self.found(
+            "reset-clobbers-shared",
+            shadow,
+            stamp,
+            "the block was reset with another context open in it",
+            f"More data of {call.object} enters {shadow.name}.DIN after the running state was wiped by a reset of the block"
+            + (f" in {by.call}." if by.call else "."),
+            earlier=(f"{shadow.name} was reset", by),
+        )
+
     def cryp_use(self, shadow: CrypShadow, stamp: Stamp) -> None:
         """Data under a key that a reset has wiped."""
         verdict = judge_key(shadow, stamp.call, self.observer.read_memory)

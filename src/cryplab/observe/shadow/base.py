@@ -116,6 +116,7 @@ class Shadow:
         self.dirty = True
         "Something that a use depends on has changed since the last word of data."
         self.reset_by: Stamp | None = None
+        self.gated_by: Stamp | None = None
         self.cr_race = Race()
         self.clear()
 

@@ -95,6 +95,8 @@ class HashShadow(Shadow):
         self.words = 0
         "Words since the present part began, or since the context was restored."
         self.last_word = 0
+        self.fed_datatype = 0
+        "DATATYPE when data was last fed."
         self.operation = 0
         "Counts INITs of new messages, to tell what an earlier operation left."
         self.written_in: dict[str, int] = {}
@@ -219,9 +221,12 @@ class HashShadow(Shadow):
         """The first word (or DCAL) under the present state and call."""
         self._settle()
         self.dirty = False
+        self.fed_datatype = self.datatype
         self.polls.over()
         self.used(stamp)
         self.emit("use", stamp)
+        if stamp.call is not None:
+            stamp.call.object.fed_message = stamp.call.object.message
 
     # -- digest --------------------------------------------------------------------------------
     def _digest_reader(self, index: int) -> Handler:

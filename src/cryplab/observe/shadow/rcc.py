@@ -52,4 +52,5 @@ class RccShadow(Shadow):
         shadow.reset(stamp)
 
     def _gate(self, stamp: Stamp, shadow: Shadow) -> None:
+        shadow.gated_by = stamp
         self.emit("gated", stamp, shadow)
