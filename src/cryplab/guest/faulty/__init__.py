@@ -56,7 +56,7 @@ def build_faulty(case_id: str, *, faulty: bool = True, board: Any = "ublox-c030-
     made_for_board = guest_build._board_folder(folder, target)
     common, device = guest_build.HERE / "common", guest_build.HERE / "device"
     flags = (
-        *guest_build.CPU_FLAGS, *guest_build.COMMON_FLAGS, *FLAGS,
+        *guest_build.target_flags(target), *guest_build.COMMON_FLAGS, *FLAGS,
         *(f"-I{path}" for path in (device, common, made_for_board, HERE)),
     )  # fmt: skip
     mine = (*flags, f"-DCASE_{case.id}=1", f"-DFAULTY={int(faulty)}", f"-DSCENARIO={case.scenario}")
