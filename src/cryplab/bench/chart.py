@@ -144,10 +144,11 @@ def _scatter_panel(axis: Any, kind: str, points: Sequence[tuple[str, float, floa
     axis.plot(ends, ends, color="black", linewidth=0.8)
     axis.fill_between(ends, [v / 1.25 for v in ends], [v * 1.25 for v in ends], color="#dddddd", label="within 25 %")
     markers = (("o", "#1f5f99", "none"), ("s", "black", "black"), ("^", "#e08214", "none"))
-    for (marker, edge, face), column in zip(markers, dict.fromkeys(c for c, _, _ in points), strict=False):
+    columns = list(dict.fromkeys(c for c, _, _ in points))
+    for rank, ((marker, edge, face), column) in enumerate(zip(markers, columns, strict=False)):
         chosen = [(x, y) for c, x, y in points if c == column]
         axis.scatter([x for x, _ in chosen], [y for _, y in chosen], marker=marker, edgecolors=edge, facecolors=face,
-                     s=28, label=column, zorder=3)  # fmt: skip
+                     s=28, label=column, zorder=5 - rank)  # fmt: skip
     axis.set(xscale="log", yscale="log", xlim=ends, ylim=ends, aspect="equal", xlabel="published", ylabel="predicted")
     axis.set_title(f"{kind} ({unit})", loc="left", fontsize=9)
     axis.grid(color="#eeeeee", linewidth=0.5)
