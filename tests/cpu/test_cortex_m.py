@@ -1,6 +1,7 @@
 """The core without a machine: guests of a few instructions."""
 
 import gc
+import signal
 import struct
 
 import pytest
@@ -510,3 +511,19 @@ def test_restoring_a_snapshot_undoes_flash_programming():
     guest.core.load(state)
     guest.core.run()
     assert guest.register("r0") == 1
+
+
+def test_a_signal_ends_a_run_that_never_ends_by_itself():
+    guest = Guest("1: adds r0, #1\nb 1b\n")
+
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            guest.core.run()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert guest.core.run(guest.core.cycles + 1000).reason == "cycle"
