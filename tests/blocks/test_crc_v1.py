@@ -50,7 +50,14 @@ def test_a_word_takes_four_cycles() -> None:
     assert crc.clock.now == 12
 
 
-def test_bytes_are_a_guest_error() -> None:
+def test_the_independent_byte_by_byte() -> None:
+    crc = CrcV1("CRC")
+    crc.write(IDR, 0xA5, 1)
+    assert crc.read(IDR, 1) == 0xA5
+    assert crc.reports.guest_errors == {}
+
+
+def test_bytes_of_data_are_a_guest_error() -> None:
     crc = CrcV1("CRC")
     crc.write(DR, 1, 1)
     assert crc.read(DR) == 0xFFFF_FFFF

@@ -111,7 +111,19 @@ def test_no_valid_date_is_a_guest_error() -> None:
     block = rtc()
     set_calendar(block, 0, 0x26_1305)
     [error] = block.reports.guest_errors.values()
-    assert error.text == "RTC: TR 0x00000000, DR 0x00261305 are no date; 2000-01-01 is taken"
+    assert error.text == "RTC: DR 0x00261305 is no date; kept until midnight"
+    assert block.read(DR) == 0x26_1305
+
+
+def test_a_day_0_counts_and_its_alarm_comes() -> None:
+    """The vendor's time base by alarm A sets day 0 of month 0 and asks for an alarm on day 0."""
+    block = rtc()
+    set_calendar(block, 0, 0)
+    unlock(block)
+    block.write(ALRMAR, 0x0000_0001)
+    block.write(CR, 1 << 12 | 1 << 8)
+    block.clock.advance(2 * SECOND)
+    assert (block.read(TR) & 0x7F, block.read(DR), block.alarm.level) == (2, 0, True)
 
 
 @pytest.mark.parametrize(

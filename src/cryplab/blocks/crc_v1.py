@@ -14,12 +14,11 @@ CYCLES = 4
 class CrcV1(Block):
     """CRC-32 of words: polynomial 0x04C11DB7, most significant bit first, start 0xFFFFFFFF, no final inversion.
 
-    A write of DR takes 4 AHB cycles; a further access to DR before that waits.
+    A write of DR takes 4 AHB cycles; a further access to DR before that waits. DR takes words only; the vendor's
+    header declares IDR as a byte, so bytes and halfwords reach the other registers.
 
-    Source: RM0090, CRC chapter.
+    Source: RM0090, CRC chapter; CMSIS device header.
     """
-
-    widths = (4,)
 
     class DR(Reg, at=0x00, reset=START):
         """data register"""
@@ -45,6 +44,13 @@ class CrcV1(Block):
     def on_reset(self) -> None:
         """Idle."""
         self._ready = 0
+
+    def write(self, offset: int, value: int, width: int = 4) -> None:
+        """A write by software; part of a word to DR is ignored and reported."""
+        if width < 4 and offset & ~3 == self.DR.offset:
+            self.guest_error(f"{self.name}.DR written with {8 * width} bits; only 32 bits are legal; ignored")
+        else:
+            super().write(offset, value, width)
 
     @DR.being_read
     def _wait(self) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 from cryplab.blocks.rtc_v2_registers import RtcV2Registers
 from cryplab.clock import Event
-from cryplab.registers import Reg
 from cryplab.wires import Line
 
 __all__ = ["RtcV2"]
@@ -38,8 +37,9 @@ class RtcV2(RtcV2Registers):
     set); its year counts modulo 100. The calendar runs while the RCC gives the clock `RTC`. `backup_writable` tells
     whether PWR_CR.DBP lets registers be written.
 
-    Departures: a reset of the backup domain brings `date` back; initialization mode is entered at once; calibration,
-    shift, sub-second alarms, time stamps, tampers and outputs are remembered only.
+    Departures: a reset of the backup domain brings `date` back; INITS reads 0 while the RTC has no clock (a battery
+    would have kept that too); initialization mode is entered at once; a date that is none, such as day 0, is kept
+    until midnight; calibration, shift, sub-second alarms, time stamps, tampers and outputs are remembered only.
 
     Source: RM0090, RTC chapter.
     """
@@ -52,6 +52,7 @@ class RtcV2(RtcV2Registers):
     saved = (
         "_start",
         "_weekday",
+        "_odd_date",
         "_ticks",
         "_rest",
         "_anchor",
@@ -116,6 +117,7 @@ class RtcV2(RtcV2Registers):
     def _set_calendar(self, moment: datetime, weekday: int | None) -> None:
         """The calendar shows `moment` now; weekday 1 is Monday, None the true one."""
         self._start, self._weekday = moment, weekday or moment.isoweekday()
+        self._odd_date: int | None = None
         self._ticks = self._rest = 0
         self._anchor = self.clock.now
 
@@ -148,6 +150,8 @@ class RtcV2(RtcV2Registers):
         date.MT, date.MU = bcd(moment.month)
         date.DT, date.DU = bcd(moment.day)
         date.WDU = (self._weekday - 1 + days) % 7 + 1
+        if self._odd_date is not None and days == 0:
+            date.value = self._odd_date
         return self.prer.PREDIV_S - self._ticks % (self.prer.PREDIV_S + 1), time.value, date.value
 
     # -- reading the calendar ------------------------------------------------------------------
@@ -179,7 +183,7 @@ class RtcV2(RtcV2Registers):
         rtc, core = self.frequency("RTC"), self.frequency("HCLK")
         synchronised = rtc and self.clock.now - self._cleared >= SYNC_CLOCKS * core // rtc
         isr.RSF = int(bool(synchronised) and not isr.INITF)
-        isr.INITS = int(self.now().year != EPOCH.year)
+        isr.INITS = int(bool(rtc) and self.now().year != EPOCH.year)
         isr.ALRAWF, isr.ALRBWF, isr.WUTWF = cr.ALRAE ^ 1, cr.ALRBE ^ 1, cr.WUTE ^ 1
 
     # -- write protection ----------------------------------------------------------------------
@@ -255,21 +259,26 @@ class RtcV2(RtcV2Registers):
         elif isr.INITF and not isr.INIT:
             isr.INITF = 0
             self._rate = self._present_rate()
-            self._set_calendar(self._written_moment(), self.dr.WDU or None)
+            moment = self._written_moment()
+            self._set_calendar(moment or EPOCH + self._written_time(), self.dr.WDU or None)
+            if moment is None:
+                self._odd_date = self.dr.value
+                self.guest_error(f"{self.name}: DR {self.dr.value:#010x} is no date; kept until midnight")
             self._frozen, self._cleared = None, self.clock.now
         self._schedule()
 
-    def _written_moment(self) -> datetime:
-        tr, dr = self.tr, self.dr
-        hour = self._hour(tr)
+    def _written_moment(self) -> datetime | None:
+        """What TR and DR say, None when the date is none (the vendor's time base counts on a day 0)."""
+        dr = self.dr
         try:
-            return datetime(
-                EPOCH.year + 10 * dr.YT + dr.YU, 10 * dr.MT + dr.MU, 10 * dr.DT + dr.DU,
-                hour, 10 * tr.MNT + tr.MNU, 10 * tr.ST + tr.SU,
-            )  # fmt: skip
+            date = datetime(EPOCH.year + 10 * dr.YT + dr.YU, 10 * dr.MT + dr.MU, 10 * dr.DT + dr.DU)
         except ValueError:
-            self.guest_error(f"{self.name}: TR {tr.value:#010x}, DR {dr.value:#010x} are no date; 2000-01-01 is taken")
-            return EPOCH
+            return None
+        return date + self._written_time()
+
+    def _written_time(self) -> timedelta:
+        tr = self.tr
+        return timedelta(hours=self._hour(tr), minutes=10 * tr.MNT + tr.MNU, seconds=10 * tr.ST + tr.SU)
 
     def _hour(self, reg: Any) -> int:
         """Hour of day of TR or an alarm register."""
@@ -310,9 +319,8 @@ class RtcV2(RtcV2Registers):
         self._schedule()
 
     def _matches(self, alarm: RtcV2Registers.ALRMR, moment: datetime) -> bool:
-        date: Reg = self.DR()
-        date.value = self._words()[2]
-        today = self.DR.WDU.of(date.value) if alarm.WDSEL else moment.day
+        date = self._words()[2]
+        today = self.DR.WDU.of(date) if alarm.WDSEL else 10 * self.DR.DT.of(date) + self.DR.DU.of(date)
         day = alarm.DU if alarm.WDSEL else 10 * alarm.DT + alarm.DU
         minute, second = 10 * alarm.MNT + alarm.MNU, 10 * alarm.ST + alarm.SU
         return (
