@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cryplab.observe.contexts import Call
 from cryplab.observe.rules.base import Rule
-from cryplab.observe.shadow import CrypShadow, HashShadow, Shadow, Stamp
+from cryplab.observe.shadow import CrypShadow, HashShadow, RngShadow, Shadow, Stamp
 from cryplab.observe.shadow.base import from_words, swapped
 from cryplab.observe.shadow.cryp import Aead
 from cryplab.observe.shadow.hash import Message
@@ -106,7 +106,7 @@ class DataBytes(Rule):
         places = [i for i in range(len(now)) if now[i] != call.behind_output[i] and not _declared(call, end + i)]
         if not places:
             return
-        tail = self._result_tail(shadow, length)
+        tail = self._result_tail(shadow, call)
         certain = bool(tail) and all(i < len(tail) and now[i] == tail[i] for i in places)
         if certain or self.observer.deep:
             self.found(
@@ -119,13 +119,22 @@ class DataBytes(Rule):
                 call=call,
             )
 
-    @staticmethod
-    def _result_tail(shadow: Shadow, length: int) -> bytes:
-        """What the block gave behind the last byte of the message."""
-        if isinstance(shadow, CrypShadow) and shadow.last_out is not None and length % BLOCK_BYTES:
-            block = from_words([swapped(w, shadow.datatype) for w in shadow.last_out])
-            return block[length % BLOCK_BYTES :]
-        return b""
+    def _result_tail(self, shadow: Shadow, call: Call) -> bytes:
+        """What the block gave behind the last byte of the message: what a store of whole words leaves there."""
+        length = call.get("length")
+        if isinstance(shadow, RngShadow) and call.marks.get("words"):
+            return int(call.marks["words"][-1]).to_bytes(4, "little")[length % 4 :] if length % 4 else b""
+        if not isinstance(shadow, CrypShadow) or shadow.last_text is None:
+            return b""
+        rest = length % BLOCK_BYTES
+        if call.function.mode == "CTR":
+            offset = call.marks.get("offset") or 0
+            rest = (length - (-offset % BLOCK_BYTES)) % BLOCK_BYTES
+        tail = from_words([swapped(w, shadow.fed_datatype) for w in shadow.last_text])[rest:] if rest else b""
+        if call.function.mode == "CTR" and shadow.last_in is not None and not any(shadow.last_in):
+            behind = self.observer.read_memory(call.get("input") + length, len(tail)) or b""
+            return bytes(a ^ b for a, b in zip(tail, behind, strict=False))  # key stream, combined in software
+        return tail
 
     def _check_input(self, shadow: Shadow, call: Call, stamp: Stamp) -> None:
         start, length = call.get("input"), len(call.input_before)
@@ -157,7 +166,7 @@ class DataBytes(Rule):
         if not (self.observer.deep and nblw and call and words and "input" in call.arguments):
             return
         valid = nblw // 8
-        extra = swapped(shadow.last_word, shadow.datatype).to_bytes(4, "big")[valid:]
+        extra = swapped(shadow.last_word, shadow.fed_datatype).to_bytes(4, "big")[valid:]
         behind = self.observer.read_memory(call.get("input") + call.get("length"), len(extra))
         if any(extra) and extra == behind:
             self.found(

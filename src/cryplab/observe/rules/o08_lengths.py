@@ -28,6 +28,8 @@ class Lengths(Rule):
         if mode not in ("GCM", "CCM"):
             return
         aead = shadow.aead
+        if aead is not None and stamp.call is not None and not stamp.call.related(aead.started.call):
+            return  # a matter of O1
         if shadow.phase != PHASE_INIT and (aead is None or (aead.whole and _iv_newer(shadow, aead))):
             self.found(
                 "aad-length" if mode == "CCM" else "stale-config-carryover",
@@ -189,7 +191,12 @@ class Lengths(Rule):
 
     @staticmethod
     def _meant(call: Call | None, role: str) -> int | None:
-        """A length as the call gives it; None when several calls give it or none."""
+        """A length as the call gives it; None when several calls give it or none.
+
+        With an IV of other than 12 bytes one call may run the block several times, to find the first counter.
+        """
+        if call is not None and call.function.mode == "GCM" and call.get("iv_length", GCM_IV_BYTES) != GCM_IV_BYTES:
+            return None
         if call is None or call.function.mode not in ("GCM", "CCM"):
             return None
         if call.function.does == "starts":
@@ -261,7 +268,7 @@ class Lengths(Rule):
 
 def _iv_newer(shadow: CrypShadow, aead: Aead) -> bool:
     stamps = [s for s in shadow.iv_stamps[:3] if s is not None]
-    return any(s.cycle > aead.started.cycle for s in stamps) and not shadow.restoring
+    return any(s.cycle > aead.valid_from for s in stamps)
 
 
 def _stated_aad(first: bytes) -> int:

@@ -73,11 +73,11 @@ class Capability(Rule):
         for shadow in self.observer.shadows:
             if shadow.name not in call.blocks:
                 continue
-            if isinstance(shadow, CrypShadow) and shadow.last_in and call.function.mode == shadow.mode[1]:
+            if isinstance(shadow, CrypShadow) and shadow.last_in and call.function.mode == shadow.fed_mode[1]:
                 if call.function.mode in ("ECB", "CBC", "CTR"):
-                    self._check_order(shadow, call, stamp, list(shadow.last_in), shadow.datatype)
+                    self._check_order(shadow, call, stamp, list(shadow.last_in), shadow.fed_datatype)
             elif isinstance(shadow, HashShadow) and call.function.algorithm and call.get("length") >= 8:
-                self._check_order(shadow, call, stamp, [shadow.last_word], shadow.datatype)
+                self._check_order(shadow, call, stamp, [shadow.last_word], shadow.fed_datatype)
 
     def _check_order(self, shadow: Shadow, call: Call, stamp: Stamp, words: list[int], datatype: int) -> None:
         tail = call.input_before[-RESULT_BYTES:]

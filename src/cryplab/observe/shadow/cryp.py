@@ -48,6 +48,8 @@ class Aead:
     iv: Block
     key_bits: int
     whole: bool = True
+    valid_from: int = 0
+    "Key and IV written later than this cycle belong to another message: its init phase, or its last restore."
     b0: Block | None = None
     header: list[Block] = field(default_factory=list)
     header_blocks: int = 0
@@ -115,6 +117,8 @@ class CrypShadow(Shadow):
         self.out_words: list[int] = []
         self.last_in: Block | None = None
         self.last_out: Block | None = None
+        self.last_text: Block | None = None
+        "The last block of text that was read, not a tag."
         self.early: Stamp | None = None
         self.aead: Aead | None = None
         self.b0: Block | None = None
@@ -127,6 +131,8 @@ class CrypShadow(Shadow):
         self.dma_bits = 0
         self.started: Stamp | None = None
         self.restoring = False
+        self.fed_cr = 0
+        "CR as it was when data was last fed; drivers clear it afterwards."
         self.session: tuple[int, Stamp, Stamp | None] | None = None
         "Thread that last fed data, where that began, and the enabling it belongs to."
 
@@ -155,6 +161,16 @@ class CrypShadow(Shadow):
     def datatype(self) -> int:
         """DATATYPE."""
         return self.cr >> 6 & 3
+
+    @property
+    def fed_datatype(self) -> int:
+        """DATATYPE of the data that was last fed."""
+        return self.fed_cr >> 6 & 3
+
+    @property
+    def fed_mode(self) -> tuple[str, str]:
+        """Mode of the data that was last fed."""
+        return MODES.get(self.fed_cr >> 3 & 7 | self.fed_cr >> 16 & 8, ("reserved", ""))
 
     @property
     def key_bits(self) -> int:
@@ -236,7 +252,7 @@ class CrypShadow(Shadow):
             if self.aead is None or self._another(self.aead, stamp):
                 self.end_aead()
                 iv = tuple(self.iv or (0, 0, 0, 0))
-                self.aead = Aead(MODES[mode][1], stamp, iv, self.key_bits, b0=self.b0)
+                self.aead = Aead(MODES[mode][1], stamp, iv, self.key_bits, b0=self.b0, valid_from=stamp.cycle)
                 self.b0 = None
                 self.use(stamp)
             if mode == MODE_GCM or self.aead.b0 is not None:
@@ -253,7 +269,7 @@ class CrypShadow(Shadow):
             before, now = aead.started.call, stamp.call
             return bool(before and now and (before.object is not now.object or before.message != now.message))
         stamps = [s for s in (*self.iv_stamps[:3], *self.key_stamps) if s is not None]
-        return any(s.cycle > aead.started.cycle for s in stamps)
+        return any(s.cycle > aead.valid_from for s in stamps)
 
     def end_aead(self) -> None:
         """The GCM or CCM message is over: judge it once."""
@@ -416,7 +432,10 @@ class CrypShadow(Shadow):
 
     def use(self, stamp: Stamp) -> None:
         """The first word of data under the present key, IV, mode and call."""
+        if self.restoring and self.aead is not None:
+            self.aead.valid_from = stamp.cycle
         self.dirty = self.restoring = False
+        self.fed_cr = self.cr
         self.used(stamp)
         self.emit("use", stamp)
         self.loaded.clear()
@@ -427,6 +446,8 @@ class CrypShadow(Shadow):
         words.append(value)
         if len(words) == self.block_words:
             self.last_out = tuple(words)
+            if self.phase != PHASE_FINAL or self.mode[1] not in ("GCM", "CCM"):
+                self.last_text = self.last_out
             words.clear()
             self.blocks_out += 1
             self.polls.value = -1
