@@ -26,6 +26,10 @@ PERIPHERAL_CYCLES = 4
 BURST_CYCLES = 2  # memory access inside a burst
 
 
+class _OnPurpose(Unreachable):
+    """The bus error that `inject_error` asked for."""
+
+
 class BusMaster(Protocol):
     """What the controller needs of the bus; both raise `errors.Unreachable`."""
 
@@ -274,16 +278,17 @@ class DmaV2(DmaV2Registers):
                     break
                 self._move(n)
         except Unreachable as error:
-            self._fail(n, str(error))
+            self._fail(n, "" if isinstance(error, _OnPurpose) else str(error))
         finally:
             self._busy = False
         self._arbitrate()
 
     def _fail(self, n: int, reason: str) -> None:
-        """A bus error: the stream is switched off, TEIF rises."""
+        """A bus error: the stream is switched off, TEIF rises. `reason` is empty when the guest is not to blame."""
         self.cr[n].EN = 0
         self._streams[n].fifo = bytearray()
-        self.guest_error(f"{self.name}: transfer error on stream {n}: {reason}")
+        if reason:
+            self.guest_error(f"{self.name}: transfer error on stream {n}: {reason}")
         self._raise(n, TE)
 
     def _move(self, n: int) -> None:
@@ -291,7 +296,7 @@ class DmaV2(DmaV2Registers):
         cr, stream, width = self.cr[n], self._streams[n], 1 << self.cr[n].PSIZE
         if stream.fail_after == 0:
             stream.fail_after = -1
-            raise Unreachable(stream.peripheral, self.name)
+            raise _OnPurpose(stream.peripheral, self.name)
         stream.fail_after -= stream.fail_after > 0
         if cr.DIR == M_TO_P:
             value = self._fill(n, stream, width)
