@@ -97,6 +97,8 @@ class Observer:
         self.place, self.unwind, self.frequency, self.hz = place, unwind, frequency, hz
         self.contexts = Contexts(functions or known_functions(), read_memory)
         self._found = Findings()
+        self._out_of_reach: dict[tuple[str, int], tuple[Any, ...]] = {}
+        "Findings of O12 by block and place, and by block and (negative) cycle of the cause."
         self.drain: Callable[[], None] = lambda: None
         "Makes the accesses so far arrive; set by whoever feeds the observer."
         self._reads: dict[int, Handler] = {}
@@ -106,6 +108,7 @@ class Observer:
         self._handlers: list[int] = []
         self._threads = 0
         self._last_exit = (0, 0, 0)
+        self._patience_hz = 0
         self.cycle = 0
         for watched in blocks:
             self._watch(watched)
@@ -153,9 +156,11 @@ class Observer:
     def accesses(self, chunk: bytes) -> None:
         """Records of the core, in order."""
         reads, writes = self._reads, self._writes
-        patience = int(LONGEST_WAIT_SECONDS * self.hz())
-        for shadow in self.shadows:
-            shadow.patience = patience
+        hz = self.hz()
+        if hz != self._patience_hz:
+            self._patience_hz = hz
+            for shadow in self.shadows:
+                shadow.patience = int(LONGEST_WAIT_SECONDS * hz)
         cycle = self.cycle
         for cycle, pc, address, value, width, kind in RECORD.iter_unpack(chunk):
             if kind == WRITE:
@@ -187,6 +192,8 @@ class Observer:
             shadow.call_changed()
         ended = self.contexts.leave(address, sp)
         for call in ended:
+            if not call.blocks and not call.object.marked and call.function.does != "random":
+                continue  # it touched no block, and nothing that one is used for
             stamp = Stamp(cycle, call.entry.address, call)
             for ends in self._ends:
                 ends(call, result, stamp)
@@ -351,13 +358,40 @@ class Observer:
             return
         rule = error.rule or "O19"
         kind = GUEST_ERROR_KINDS.get(rule, "unknown")
+        if rule == "O12":
+            self._unreachable(kind, error)
+            return
         key = (rule, kind, error.block, error.where.pc, 0)
         if self._found.again(key):
             return
         self.drain()
         if self._found.again(key):
             return
+        self._report_error(rule, kind, error, None)
+
+    def _unreachable(self, kind: str, error: GuestError) -> None:
+        """A block with its clock off, or in reset: accesses until that changes are one finding, with who did it."""
+        at = (error.block, error.where.pc)
+        known = self._out_of_reach.get(at)
+        if known is not None and self._found.again(known):
+            return
+        self.drain()
+        shadow = next((s for s in self.shadows if s.name == error.block), None)
+        earlier = None
+        if shadow is not None:
+            in_reset = "held in reset" in error.text
+            by = shadow.reset_by if in_reset else shadow.gated_by
+            what = "its reset bit was set in RCC" if in_reset else "its clock was switched off in RCC"
+            earlier = (what, by) if by is not None else None
+        cause = (error.block, -earlier[1].cycle if earlier else 0)
+        known = self._out_of_reach.get(cause)
+        if known is None or not self._found.again(known):
+            known = ("O12", kind, error.block, error.where.pc, earlier[1].pc if earlier else 0)
+            self._report_error("O12", kind, error, earlier)
+        self._out_of_reach[at] = self._out_of_reach[cause] = known
+
+    def _report_error(self, rule: str, kind: str, error: GuestError, earlier: tuple[str, Stamp] | None) -> None:
         self.report(
             rule, kind, error.block, Stamp(error.where.cycle, error.where.pc, None), error.text.split(",")[0],
-            error.text + ".", {}, None, self.contexts.current,
+            error.text + ".", {}, earlier, self.contexts.current,
         )  # fmt: skip

@@ -7,10 +7,13 @@ import itertools
 from cryplab.observe.contexts import Call
 from cryplab.observe.rules.base import Rule
 from cryplab.observe.shadow import DmaShadow, RngShadow, Stamp
+from cryplab.observe.shadow.rng import CLOCK, RNGEN, SEED
 
 __all__ = ["Entropy", "ErrorsReported", "RngErrors"]
 
 POLLS_WITH_ERROR = 1000
+RECOVERIES = 100
+"Starts of the generator with no word between: more is no recovery."
 WORD_BYTES = 4
 
 
@@ -120,6 +123,19 @@ class RngErrors(Rule):
             earlier=(f"{shadow.name}.SR showed the seed error", error),
         )
 
+    def rng_control(self, shadow: RngShadow, stamp: Stamp, old: int, new: int) -> None:
+        """CR written: started anew once more without a word in between?"""
+        if new & RNGEN and not old & RNGEN and shadow.starts == RECOVERIES:
+            self.found(
+                "rng-error-unrecovered",
+                shadow,
+                stamp,
+                "recovery without end",
+                f"{shadow.name} was started {shadow.starts} times, and no word was taken in between: the error does not go "
+                "away by that, and the caller is not told.",
+                registers={f"{shadow.name}.SR as last read": f"{shadow.sr:#010x}"},
+            )
+
     def rng_error(self, shadow: RngShadow, stamp: Stamp, value: int) -> None:
         """Status shows a seed error (again)."""
         error, call = shadow.seed_error, stamp.call
@@ -148,12 +164,16 @@ class ErrorsReported(Rule):
     def call_ends(self, call: Call, result: int, stamp: Stamp) -> None:
         """A call returned success."""
         if result:
+            self._for_nothing(call, result, stamp)
             return
         for shadow in self.observer.shadows:
             error: Stamp | None = None
             if isinstance(shadow, RngShadow) and call.function.does == "random":
                 error = shadow.seed_error
                 what = f"{shadow.name}.SR showed a seed error, which was not recovered"
+                if error is None and not call.marks.get("words"):
+                    error = shadow.clock_error
+                    what = f"{shadow.name}.SR showed a clock error, and no word was taken"
             elif isinstance(shadow, DmaShadow) and call.blocks:
                 error = shadow.error
                 what = f"{shadow.name} reported a transfer error"
@@ -162,3 +182,16 @@ class ErrorsReported(Rule):
                     "error-swallowed", shadow, stamp, "success returned after an error",
                     f"{call} returned 0, and in it {what}.", earlier=("the error was read", error), call=call,
                 )  # fmt: skip
+
+    def _for_nothing(self, call: Call, result: int, stamp: Stamp) -> None:
+        """A random function failed: had the generator a word, and no error?"""
+        if call.function.does != "random" or call.marks.get("words"):
+            return
+        for shadow in self.observer.shadows:
+            if isinstance(shadow, RngShadow) and shadow.ready is not None and shadow.ready.cycle >= call.entry.cycle:
+                if not shadow.sr & (SEED | CLOCK):
+                    self.found(
+                        "error-swallowed", shadow, stamp, "an error reported that the block did not report",
+                        f"{call} returned an error; {shadow.name}.SR was last read as {shadow.sr:#04x}: a word was ready "
+                        "and no error was shown.", earlier=("status was read", shadow.ready), call=call,
+                    )  # fmt: skip

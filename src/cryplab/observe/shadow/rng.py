@@ -39,6 +39,10 @@ class RngShadow(Shadow):
         "A seed error was seen and the documented recovery has not been done."
         self.seed_cleared: Stamp | None = None
         self.error_polls = 0
+        self.clock_error: Stamp | None = None
+        "Status as last read showed a clock error."
+        self.starts = 0
+        "Times that RNGEN was set with no word taken in between."
         self.words = 0
         self.polls = Polls()
         self.promised: dict[int, Stamp] = {}
@@ -54,6 +58,7 @@ class RngShadow(Shadow):
         self.polls.over()
         if value & RNGEN and not old & RNGEN:
             self.enabled = stamp
+            self.starts += 1
             if self.seed_cleared is not None:
                 self.seed_error = self.seed_cleared = None
         self.emit("control", stamp, old, value)
@@ -73,6 +78,7 @@ class RngShadow(Shadow):
         """Status read."""
         self.sr = value
         self.ready = self.stamp(cycle, pc) if value & DRDY else None
+        self.clock_error = self.stamp(cycle, pc) if value & CLOCK else None
         if self.ready is not None:
             self.promised[self.contexts.thread] = self.ready
         if value & SEED:
@@ -88,6 +94,7 @@ class RngShadow(Shadow):
         stamp = self.stamp(cycle, pc)
         self.used(stamp)
         self.words += 1
+        self.starts = 0
         self.polls.over()
         self.emit("word", stamp, value)
         self.ready = None
