@@ -6,9 +6,9 @@ from cryplab.observe.contexts import Call
 from cryplab.observe.rules.base import Rule
 from cryplab.observe.rules.o03_bytes import BLOCK_BYTES, aad_prefix, text_bytes
 from cryplab.observe.shadow import CrypShadow, HashShadow, Stamp
-from cryplab.observe.shadow.base import from_words, to_words
+from cryplab.observe.shadow.base import from_words, swapped, to_words
 from cryplab.observe.shadow.cryp import PHASE_INIT, Aead
-from cryplab.observe.shadow.hash import BLOCK_WORDS, Message
+from cryplab.observe.shadow.hash import BLOCK_WORDS, KEPT_WORDS, Message
 
 __all__ = ["Lengths"]
 
@@ -249,6 +249,8 @@ class Lengths(Rule):
                 registers={f"{shadow.name}.CR": f"{shadow.cr:#010x}"},
                 rule="O2" if message.long_key and stale else "",
             )
+        if phase == 0 and stamp.call is not None and not message.dma:
+            self._check_key(shadow, stamp, message, stamp.call)
         if phase == HMAC_KEY_AGAIN and len(parts) == HMAC_KEY_AGAIN:
             inner = parts[0]
             keys = message.keys
@@ -264,6 +266,26 @@ class Lengths(Rule):
                     f"{nblw}{'' if same else ', with other contents'}.",
                     earlier=("the HMAC began", message.started),
                 )
+
+
+    def _check_key(self, shadow: HashShadow, stamp: Stamp, message: Message, call: Call) -> None:
+        """The words fed as key against the key that the call was given."""
+        size = min(call.get("key_bytes"), 4 * KEPT_WORDS)
+        given = self.observer.read_memory(call.get("key"), size) if size and "key" in call.arguments else None
+        words = message.keys[0] if message.keys else []
+        fed = from_words([swapped(word, shadow.fed_datatype) for word in words])
+        if not given or fed[: len(given)] == given or len(fed) < len(given):
+            return  # a key cut short: `total` above, and what the block makes of it
+        first = next(i for i in range(len(given)) if fed[i] != given[i])
+        self.found(
+            "hmac-key-handling",
+            shadow,
+            stamp,
+            "the key fed is not the key given",
+            f"{call} has a key of {call.get('key_bytes')} bytes; from byte {first} on other bytes were fed: "
+            f"{fed[first : first + 4].hex()} instead of {given[first : first + 4].hex()}.",
+            earlier=("the HMAC began", message.started),
+        )
 
 
 def _iv_newer(shadow: CrypShadow, aead: Aead) -> bool:
