@@ -23,6 +23,10 @@ FLAGS = (
     "-Wall",
     "-ffreestanding",
 )
+PROJECT_FLAGS = (
+    "-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard", "-O2", "-g", "-ffunction-sections",
+    "-fdata-sections",
+)  # fmt: skip
 LAYOUT = """
 MEMORY { FLASH (rx) : ORIGIN = 0x08000000, LENGTH = 1M  RAM (rwx) : ORIGIN = 0x20000000, LENGTH = 128K }
 _estack = ORIGIN(RAM) + LENGTH(RAM);
@@ -47,6 +51,21 @@ def build(name: str, *flags: str) -> Path:
     out = folder / f"{name}.elf"
     command = [GCC, *FLAGS, *flags, str(FOLDER / f"{name}.c"), "-nostartfiles", "-T", "layout.ld", "-o", str(out)]
     subprocess.run(command, cwd=folder, check=True)
+    return out
+
+
+@functools.cache
+def build_project(name: str, *flags: str) -> Path:
+    """The ELF of the project in folder tests/firmware/NAME: its own start-up, linker script and newlib."""
+    assert GCC is not None
+    folder = FOLDER / name
+    out = Path(tempfile.mkdtemp(prefix="cryplab-test-")) / f"{name}.elf"
+    sources = [str(path) for path in sorted(folder.iterdir()) if path.suffix in (".c", ".s")]
+    command = [
+        GCC, *PROJECT_FLAGS, *flags, *sources, f"-T{folder / 'flash.ld'}", "--specs=nano.specs", "--specs=nosys.specs",
+        "-u", "_printf_float", "-Wl,--gc-sections", "-o", str(out),
+    ]  # fmt: skip
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)  # newlib warns of system calls that do nothing
     return out
 
 
