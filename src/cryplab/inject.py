@@ -23,12 +23,13 @@ from cryplab.errors import BoardError, UsageError, nearest
 if TYPE_CHECKING:
     from cryplab.machine import Machine
 
-__all__ = ["INJECTIONS", "Injection", "Known", "parse", "switch_at_each_access"]
+__all__ = ["INJECTIONS", "TASK_SWITCH", "Injection", "Known", "parse", "switch_at_each_access"]
 
 Owes = Literal["survive", "report"]
 RANDOM = ("RNG",)
 ENGINES = ("CRYP", "HASH")
 ACCESSED = ("CRYP", "HASH", "RNG")
+TASK_SWITCH = "task-switch-each-access"
 SLOW_RNG = 16
 STUCK_WORD = 0x5A5A_5A5A
 MOST_WORDS, MOST_ITEMS = 8, 32
@@ -231,7 +232,7 @@ def switch_at_each_access(machine: Machine, other: Callable[[], None], most: int
             state["inside"] = False
 
     machine.at_pause = at_pause
-    _hook_once(machine, "task-switch-each-access", after)
+    _hook_once(machine, TASK_SWITCH, after)
 
 
 def _tasks(machine: Machine, injection: Injection) -> None:
@@ -261,7 +262,7 @@ INJECTIONS = {
             "irq-each-access", ACCESSED, "survive", "an interrupt after each access to CRYP, HASH or RNG", _interrupts
         ),
         Known(
-            "task-switch-each-access",
+            TASK_SWITCH,
             ACCESSED,
             "survive",
             "another task at each access, where the firmware has locks",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ from cryplab.check.script import Expected, Step
 __all__ = ["as_python"]
 
 ALIGNMENT = 16
+COLUMNS = 100
 WIDTH = 64
 "Hexadecimal digits in a line."
 
@@ -25,12 +27,16 @@ class _Writer:
     sizes: dict[int, int] = field(default_factory=dict)
     kept: set[str] = field(default_factory=set)
     edges: bool = False
+    last: bool = False
 
 
-def as_python(steps: Sequence[Step], api: Api, *, firmware: str, board: str, options: str = "") -> str:
-    """A program of `Machine.call` lines, with an assertion for each result."""
+def as_python(
+    steps: Sequence[Step], api: Api, *, firmware: str, board: str, options: str = "", why: Sequence[str] = ()
+) -> str:
+    """A program of `Machine.call` lines, with an assertion for each result; `why` stands above as a comment."""
     writer, oracle = _Writer(api), Oracle()
-    for step in steps:
+    for number, step in enumerate(steps):
+        writer.last = number == len(steps) - 1
         try:
             expected = oracle.run(step)
         except Misuse:
@@ -38,7 +44,10 @@ def as_python(steps: Sequence[Step], api: Api, *, firmware: str, board: str, opt
         _step(writer, step, expected)
     imports = "at_edge, booted" if writer.edges else "booted"
     head = [f"from cryplab.check import {imports}", "", f"machine = booted({firmware!r}, {board!r}{options})"]
-    return "\n".join([*head, *writer.lines, ""])
+    comment = [
+        line for text in why for line in textwrap.wrap(text, COLUMNS, initial_indent="# ", subsequent_indent="# ")
+    ]
+    return "\n".join([*comment, *head, *writer.lines, ""])
 
 
 def _hex(data: bytes) -> str:
@@ -134,5 +143,5 @@ def _results(writer: _Writer, plan: Plan, names: dict[str, str], step: Step, exp
         return
     for name in plan.results:
         value = expected.outputs.get(name)
-        if value and name not in ("iv", "offset"):
+        if value and (name not in ("iv", "offset") or writer.last):
             writer.lines.append(f"assert machine.read_memory({names[name]}, {len(value)}) == {_hex(value)}")

@@ -25,8 +25,8 @@ Progress = Callable[[str], None]
 SHRUNK_PER_GROUP = 1
 "Failures of one group of one algorithm that are made small; the others are counted and named."
 NAMED_PER_GROUP = 3
-HANGS_PER_GROUP = 2
-"After so many the rest of the group is left out: each costs virtual seconds."
+HANGS_PER_GROUP, HANGS_PER_ALGORITHM = 2, 6
+"After so many the rest is left out: each costs a virtual second."
 BATCH = 40
 SECOND_RUN = 1
 "The second run of a case has other contents around its buffers."
@@ -175,8 +175,9 @@ class _Worker:
 
     def _one(self, case: Case, part: _Part) -> None:
         key = (case.algorithm, case.group)
+        hangs = sum(count for (algorithm, _), count in self._hangs.items() if algorithm == case.algorithm)
         verdict = part.verdicts.setdefault(key, Verdict(*key))
-        if self._hangs.get(key, 0) >= HANGS_PER_GROUP:
+        if self._hangs.get(key, 0) >= HANGS_PER_GROUP or hangs >= HANGS_PER_ALGORITHM:
             verdict.skipped += 1
             return
         ran = self.session.run(case)
@@ -223,6 +224,11 @@ class _Worker:
             if value
         )
         failure.python = as_python(
-            small, self.session.api, firmware=str(self.options.firmware), board=self.options.board_name, options=options
+            small,
+            self.session.api,
+            firmware=str(self.options.firmware),
+            board=self.options.board_name,
+            options=options,
+            why=failure.problems,
         )
         return failure

@@ -16,7 +16,8 @@ from cryplab.check.judge import Unsupported, judge
 from cryplab.check.oracle import HASHES, Misuse, Oracle
 from cryplab.check.script import Case, Expected, Step
 from cryplab.check.sizes import type_sizes
-from cryplab.check.target import ARENA, ARENA_BYTES, Got, Target
+from cryplab.check.target import ARENA, ARENA_BYTES, OTHER_ARENA, Got, Target
+from cryplab.check.tasks import OtherTask
 from cryplab.errors import FirmwareError, GuestCrash
 from cryplab.machine import Machine
 from cryplab.observe.findings import Finding
@@ -25,6 +26,8 @@ from cryplab.observe.observer import Region
 __all__ = ["APIS", "BOOT_SECONDS", "Ran", "Session", "all_kinds", "at_edge", "booted", "choose_api"]
 
 APIS = ("auto", "mbedtls", "psa")
+RANDOM_KINDS = ("POLL", "CTR-DRBG")
+SWITCHES_PER_CALL = 24
 BOOT_SECONDS = 10.0
 "Virtual time in which the firmware must come to its first crypto call, sleep or end."
 TYPES = (
@@ -139,8 +142,9 @@ class Session:
         self.presence = presence.find(self.machine.image, self.api, all_kinds(self.api))
         self.target = Target(self.machine, self.api, seed=seed)
         self.injections = inject.parse(injections, seed)
+        self.other = self._other_task(seed)
         if self.observer is not None:
-            self.observer.memories.append(Region("check's memory", ARENA, ARENA_BYTES))
+            self.observer.memories += [Region("check's memory", base, ARENA_BYTES) for base in (ARENA, OTHER_ARENA)]
         self._new_findings()
         self.snapshot = self.machine.snapshot()
 
@@ -149,6 +153,8 @@ class Session:
         self.machine.restore(self.snapshot)
         for injection in self.injections:
             injection.arm(self.machine)
+        if self.other is not None:
+            self.other.begin()
 
     def run(self, case: Case | Sequence[Step], fill: int = 0) -> Ran:
         """Run a case from the booted chip. Raises: Misuse for steps that make no sense."""
@@ -166,7 +172,7 @@ class Session:
             try:
                 self._step(ran, number, step, must)
             except Unsupported as no:
-                ran.unsupported = str(no)
+                ran.unsupported = "" if self.injections else str(no)
                 break
             if ran.problems:
                 break
@@ -184,9 +190,29 @@ class Session:
         self.machine.reports.clear()
         return found
 
+    def _other_task(self, seed: int) -> OtherTask | None:
+        """What interrupts calls under task-switch-each-access."""
+        if not any(injection.known.name == inject.TASK_SWITCH for injection in self.injections):
+            return None
+        other = OtherTask(Target(self.machine, self.api, seed=seed + 1, base=OTHER_ARENA), self.presence)
+        inject.switch_at_each_access(self.machine, other.work, most=SWITCHES_PER_CALL)
+        return other
+
+    def _may_fail(self, step: Step) -> bool:
+        """An injected error that a driver may report concerns this step."""
+        kind = self.target.chains[step.context].kind if step.context in self.target.chains else step.kind
+        return any(
+            injection.owes == "report" and ("RNG" not in injection.known.blocks or kind in RANDOM_KINDS)
+            for injection in self.injections
+        )
+
     def _step(self, ran: Ran, number: int, step: Step, must: Expected) -> None:
         got: Got = self.target.run(step)
+        if must.status == "ok" and got.status == "refused" and self._may_fail(step):
+            raise Unsupported("the injected error was reported")
         problems = judge(step, must, got)
+        if self.other is not None:
+            problems += self.other.problems()
         if problems:
             ran.problems, ran.step, ran.status = problems, number, got.status
             ran.report = got.text if got.status == "crashed" else ""

@@ -16,9 +16,9 @@ from cryplab.check.script import Step
 from cryplab.errors import GuestCrash, LimitReached, UsageError
 from cryplab.machine import Machine
 
-__all__ = ["ARENA", "Got", "Target"]
+__all__ = ["ARENA", "ARENA_BYTES", "OTHER_ARENA", "Got", "Target"]
 
-ARENA, ARENA_BYTES = 0x2020_0000, 0x0008_0000
+ARENA, OTHER_ARENA, ARENA_BYTES = 0x2020_0000, 0x2030_0000, 0x0008_0000
 CONTEXT_BYTES = 0x0002_0000
 "Of the arena, from its start: contexts. The rest is for buffers, up to where no memory is."
 GUARD = 32
@@ -56,14 +56,14 @@ class _Region:
 class Target:
     """The firmware's side of a check. One for each machine; `begin` before each case.
 
-    `calls` counts calls of crypto functions.
+    `calls` counts calls of crypto functions; `base` is where the memory for contexts and buffers is put.
     """
 
-    def __init__(self, machine: Machine, api: Api, *, seed: int = 0) -> None:
-        self.machine, self.api = machine, api
+    def __init__(self, machine: Machine, api: Api, *, seed: int = 0, base: int = ARENA) -> None:
+        self.machine, self.api, self.base = machine, api, base
         self.calls = 0
-        self.view = machine.core.map_memory(ARENA, ARENA_BYTES, kind="ram")
-        machine.bus.attach_memory(ARENA, self.view)
+        self.view = machine.core.map_memory(base, ARENA_BYTES, kind="ram")
+        machine.bus.attach_memory(base, self.view)
         self._noise = random.Random(seed).randbytes(SURROUNDINGS)
         self._entries: dict[str, int] = {}
         self.begin(0)
@@ -100,11 +100,11 @@ class Target:
         """Lay out the buffers, make the calls, look at memory."""
         regions, addresses = self._lay_out(plan.buffers, edge)
         for region in regions:
-            start = region.address - ARENA
+            start = region.address - self.base
             self.view[start : start + len(region.image)] = region.image
         got = Got()
         for name, address, size in (part for region in regions for part in region.writable):
-            got.before[name] = bytes(self.view[address - ARENA : address - ARENA + size])
+            got.before[name] = bytes(self.view[address - self.base : address - self.base + size])
         limit = CALL_SECONDS + SECONDS_PER_BYTE * sum(len(b.data) for b in plan.buffers)
         self._call_all(plan, addresses, limit, got)
         for region in regions:
@@ -112,7 +112,7 @@ class Target:
         self._contexts_intact(got)
         for name, address, size in (part for region in regions for part in region.writable):
             if name in plan.results:
-                got.outputs[name] = bytes(self.view[address - ARENA : address - ARENA + size])
+                got.outputs[name] = bytes(self.view[address - self.base : address - self.base + size])
         return got
 
     def _call_all(self, plan: Plan, addresses: Mapping[str, int], limit: float, got: Got) -> None:
@@ -158,7 +158,7 @@ class Target:
         if start + size + GUARD > CONTEXT_BYTES:
             raise UsageError(f"contexts of {size} bytes: no more than {CONTEXT_BYTES} bytes of them fit")
         self._next_slot = -(-(start + size + GUARD) // LINE) * LINE
-        self._slots[number] = (ARENA + start, size)
+        self._slots[number] = (self.base + start, size)
         noise = self._surroundings(start, size + 2 * GUARD)
         self.view[start - GUARD : start + size + GUARD] = noise
 
@@ -172,7 +172,7 @@ class Target:
 
     def _contexts_intact(self, got: Got) -> None:
         for number, (address, size) in self._slots.items():
-            start = address - ARENA
+            start = address - self.base
             noise = self._surroundings(start, size + 2 * GUARD)
             before, after = self.view[start - GUARD : start], self.view[start + size : start + size + GUARD]
             if before != noise[:GUARD]:
@@ -192,15 +192,15 @@ class Target:
                 continue
             if buffer.name == edge:
                 start = ARENA_BYTES - len(buffer.data)
-                addresses[buffer.name] = ARENA + start
+                addresses[buffer.name] = self.base + start
                 image = bytearray(self._surroundings(start, GUARD) + buffer.data)
-                writable = [(buffer.name, ARENA + start, len(buffer.data))] if buffer.use != "in" else []
-                regions.append(_Region(ARENA + start - GUARD, image, writable))
+                writable = [(buffer.name, self.base + start, len(buffer.data))] if buffer.use != "in" else []
+                regions.append(_Region(self.base + start - GUARD, image, writable))
                 continue
             top = over.get(buffer.name)
             room_before, room_behind = (max(0, -top.shift), max(0, top.shift)) if top else (0, 0)
             start = -(-(cursor + GUARD + room_before) // LINE) * LINE + buffer.offset
-            addresses[buffer.name] = ARENA + start
+            addresses[buffer.name] = self.base + start
             cursor = start + len(buffer.data) + room_behind + GUARD
             placed.append(buffer)
         size = cursor - CONTEXT_BYTES
@@ -209,7 +209,7 @@ class Target:
                 f"buffers of {size} bytes do not fit the {ARENA_BYTES - CONTEXT_BYTES} bytes of check's memory"
             )
         image = bytearray(self._surroundings(CONTEXT_BYTES, size))
-        main = _Region(ARENA + CONTEXT_BYTES, image)
+        main = _Region(self.base + CONTEXT_BYTES, image)
         for buffer in placed:
             if buffer.use != "out":
                 at = addresses[buffer.name] - main.address
@@ -218,7 +218,7 @@ class Target:
         return [main, *regions], addresses
 
     def _compare(self, region: _Region, got: Got) -> None:
-        start = region.address - ARENA
+        start = region.address - self.base
         after = self.view[start : start + len(region.image)]
         allowed = region.image
         for _, address, size in region.writable:
