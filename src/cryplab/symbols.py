@@ -151,10 +151,8 @@ class Symbols:
     # -- by name -------------------------------------------------------------------------------
     def get(self, name: str) -> Symbol | None:
         """The symbol of that name, or None; exact first, then unique demangled, then unique without suffix."""
-        try:
-            return self.find(name)
-        except FirmwareError:
-            return None
+        found = self._named(name)
+        return found[0] if len({s.address for s in found}) == 1 else None
 
     def find(self, name: str) -> Symbol:
         """The symbol of that name.
@@ -162,15 +160,19 @@ class Symbols:
         Tried in order: the exact name; the demangled name with or without its parameters; the name
         without compiler suffixes. Raises: FirmwareError when there is none, or more than one.
         """
-        found = self._by_name.get(name) or self._demangled(name) or self._suffixed(name)
+        found = self._named(name)
         if not found:
             raise FirmwareError(f"{self.origin} has no symbol '{name}'{self._nearest(name)}")
-        best = min(_BINDING.get(s.binding, 3) for s in found)
-        found = [s for s in found if _BINDING.get(s.binding, 3) == best]
         if len({s.address for s in found}) > 1:
             places = ", ".join(f"{s.address:#010x}{f' ({s.file})' if s.file else ''}" for s in found[:4])
             raise FirmwareError(f"{self.origin} has {len(found)} symbols '{name}': {places}; give the address instead")
         return found[0]
+
+    def _named(self, name: str) -> list[Symbol]:
+        """Every symbol of that name with the strongest binding there is."""
+        found = self._by_name.get(name) or self._demangled(name) or self._suffixed(name)
+        best = min((_BINDING.get(s.binding, 3) for s in found), default=0)
+        return [s for s in found if _BINDING.get(s.binding, 3) == best]
 
     def _demangled(self, name: str) -> list[Symbol]:
         cpp = [s for s in self._sorted if s.name.startswith("_Z")]
