@@ -37,6 +37,8 @@ class Object:
     serial: int = 0
     "Unlike any other object's of the run."
     key: bytes | None = None
+    key_words: dict[Any, list[int]] = field(default_factory=dict)
+    "The key as register words, by algorithm and first register."
     key_bits: int = 0
     key_pointer: int = 0
     set_by: Call | None = None
@@ -210,7 +212,7 @@ class Contexts:
         if does == "setkey":
             target.key_bits, target.key_pointer = call.get("key_bits"), call.get("key")
             target.key = self._bytes(target.key_pointer, min(target.key_bits // 8, KEY_BYTES_MOST))
-            target.set_by, target.chain = call, None
+            target.set_by, target.chain, target.key_words = call, None, {}
         elif does in ("starts", "crypt"):
             target.message += 1
             target.data_bytes, target.aad_bytes = call.get("length"), call.get("aad_length")
@@ -223,7 +225,8 @@ class Contexts:
                 target.whole = False
             else:
                 target.message += 1
-                target.data_bytes, target.whole, target.key = source.data_bytes, source.whole, source.key
+                target.data_bytes, target.whole = source.data_bytes, source.whole
+                target.key, target.key_words = source.key, {}
         self._look(call)
 
     def _look(self, call: Call) -> None:

@@ -6,8 +6,7 @@ from cryplab.observe.contexts import Call
 from cryplab.observe.rules.base import Rule
 from cryplab.observe.shadow import CrypShadow, HashShadow, RngShadow, Shadow, Stamp
 from cryplab.observe.shadow.base import from_words, swapped
-from cryplab.observe.shadow.cryp import CR, FFLUSH, FIELDS
-from cryplab.observe.shadow.hash import INIT
+from cryplab.observe.shadow.cryp import CR, FIELDS
 
 __all__ = ["Capability"]
 
@@ -98,13 +97,13 @@ class Capability(Rule):
             )
 
     # -- reserved bits, write-back -------------------------------------------------------------
-    def cryp_control(self, shadow: CrypShadow, stamp: Stamp, old: int, new: int) -> None:
+    def cryp_reserved(self, shadow: CrypShadow, stamp: Stamp, value: int) -> None:
         """CR written."""
-        self._reserved(shadow, stamp, new & ~FFLUSH)
+        self._reserved(shadow, stamp, value)
 
-    def hash_control(self, shadow: HashShadow, stamp: Stamp, old: int, new: int) -> None:
+    def hash_reserved(self, shadow: HashShadow, stamp: Stamp, value: int) -> None:
         """CR written."""
-        self._reserved(shadow, stamp, new & ~INIT)
+        self._reserved(shadow, stamp, value)
 
     def rng_control(self, shadow: RngShadow, stamp: Stamp, old: int, new: int) -> None:
         """CR written."""

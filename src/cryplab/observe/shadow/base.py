@@ -10,7 +10,7 @@ from cryplab.observe.contexts import Call, Contexts
 __all__ = ["WORD", "Handler", "Polls", "Race", "Shadow", "Stamp", "from_words", "swapped", "to_words"]
 
 WORD = 0xFFFF_FFFF
-FIXED = {"name", "contexts", "declared", "listeners", "reads", "writes", "patience", "has_npblb"}
+FIXED = {"name", "contexts", "declared", "listeners", "reads", "writes", "patience", "has_npblb", "reserved"}
 "Attributes of a shadow that no access changes."
 Handler = Callable[[int, int, int], None]
 "Called with cycle, pc and value of an access."

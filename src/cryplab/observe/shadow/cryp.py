@@ -69,7 +69,7 @@ class Aead:
 class CrypShadow(Shadow):
     """CRYP.
 
-    Moments: use(stamp), control(stamp, old, new), readback(stamp, written, read), aead_end(aead), wrap(stamp),
+    Moments: use(stamp), reserved(stamp, value), readback(stamp, written, read), aead_end(aead), wrap(stamp),
     wait(stamp, polls), reset(stamp).
     """
 
@@ -77,6 +77,7 @@ class CrypShadow(Shadow):
 
     def __init__(self, name: str, contexts: Contexts, declared: dict[int, int] | None = None) -> None:
         super().__init__(name, contexts, declared)
+        self.reserved = ~self.declared.get(CR, WORD) & WORD
         self.has_npblb = bool(self.declared.get(CR, 0) & NPBLB)
         self.reads = {
             CR: self.read_cr,
@@ -101,6 +102,8 @@ class CrypShadow(Shadow):
     def clear(self) -> None:
         """As after reset."""
         self.cr = 0
+        self.algomode, self.mode = 0, MODES[0]
+        'The whole ALGOMODE field, and what it means: ("AES", "CBC").'
         self.cr_stamp: Stamp | None = None
         self.changed: dict[str, Stamp] = {}
         "Who gave each field of CR its present value."
@@ -131,22 +134,14 @@ class CrypShadow(Shadow):
         self.dma_bits = 0
         self.started: Stamp | None = None
         self.restoring = False
+        self.verdict: object = None
+        "Of the key in the registers, made once for each use by the first rule that asks."
         self.fed_cr = 0
         "CR as it was when data was last fed; drivers clear it afterwards."
         self.session: tuple[int, Stamp, Stamp | None] | None = None
         "Thread that last fed data, where that began, and the enabling it belongs to."
 
     # -- fields --------------------------------------------------------------------------------
-    @property
-    def algomode(self) -> int:
-        """The whole ALGOMODE field."""
-        return self.cr >> 3 & 7 | self.cr >> 16 & 8
-
-    @property
-    def mode(self) -> tuple[str, str]:
-        """("AES", "CBC")."""
-        return MODES.get(self.algomode, ("reserved", str(self.algomode)))
-
     @property
     def phase(self) -> int:
         """GCM_CCMPH."""
@@ -225,6 +220,7 @@ class CrypShadow(Shadow):
         differs = (old ^ value) & CONFIGURATION
         if differs:
             self._hold_chain()
+            self._follow_mode(value)
             for name, mask in FIELDS.items():
                 if differs & mask:
                     self.changed[name] = stamp
@@ -233,12 +229,17 @@ class CrypShadow(Shadow):
         if value & FFLUSH and not value & CRYPEN:
             self.in_words, self.out_words, self.early = [], [], None
             self.blocks_out = self.blocks
-        self.block_words = 2 if self.mode[0] in ("DES", "TDES") else 4
         if self.aead and self.aead.final and self.mode[1] != self.aead.mode:
             self.end_aead()
-        self.emit("control", stamp, old, value)
+        if value & self.reserved:
+            self.emit("reserved", stamp, value & ~FFLUSH)
         if value & CRYPEN:
             self._enabled(stamp, old)
+
+    def _follow_mode(self, cr: int) -> None:
+        self.algomode = cr >> 3 & 7 | cr >> 16 & 8
+        self.mode = MODES.get(self.algomode, ("reserved", str(self.algomode)))
+        self.block_words = 2 if self.mode[0] in ("DES", "TDES") else 4
 
     def _enabled(self, stamp: Stamp, old: int) -> None:
         mode = self.algomode
@@ -291,6 +292,7 @@ class CrypShadow(Shadow):
         if differs:
             self.emit("readback", self.stamp(cycle, pc), self.cr, value)
             self.cr = self.cr & ~CONFIGURATION | value & CONFIGURATION
+            self._follow_mode(self.cr)
 
     def call_changed(self) -> None:
         """A call began or ended."""
@@ -436,6 +438,7 @@ class CrypShadow(Shadow):
             self.aead.valid_from = stamp.cycle
         self.dirty = self.restoring = False
         self.fed_cr = self.cr
+        self.verdict = None
         self.used(stamp)
         self.emit("use", stamp)
         self.loaded.clear()

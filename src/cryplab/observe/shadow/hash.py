@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from cryplab.observe.contexts import Call, Contexts
-from cryplab.observe.shadow.base import Handler, Polls, Shadow, Stamp
+from cryplab.observe.shadow.base import WORD, Handler, Polls, Shadow, Stamp
 
 __all__ = ["HashShadow", "Message"]
 
@@ -73,6 +73,7 @@ class HashShadow(Shadow):
 
     def __init__(self, name: str, contexts: Contexts, declared: dict[int, int] | None = None) -> None:
         super().__init__(name, contexts, declared)
+        self.reserved = ~self.declared.get(CR, WORD) & WORD
         self.reads = {CR: self.read_cr, SR: self.read_sr}
         self.writes = {CR: self.write_cr, DIN: self.write_din, STR: self.write_str, IMR: self.write_imr}
         for i in range(CSRS):
@@ -137,7 +138,8 @@ class HashShadow(Shadow):
         for name, mask in FIELDS.items():
             if differs & mask:
                 self.changed[name], self.written_in[name] = stamp, self.operation
-        self.emit("control", stamp, self.cr, value)
+        if value & self.reserved:
+            self.emit("reserved", stamp, value & ~INIT)
         self.cr, self.dirty = value & ~INIT, True
         if value & INIT:
             self._init(stamp)
