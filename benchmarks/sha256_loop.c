@@ -1,4 +1,4 @@
-/* SHA-256 over a block again and again, without a library: what benchmarks/engine.py runs. */
+/* SHA-256 over a block again and again, without a library: what benchmarks/speed.py runs. */
 #include <stdint.h>
 
 static const uint32_t K[64] = {
