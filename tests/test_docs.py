@@ -74,10 +74,7 @@ def matches(expected: str, printed: str) -> bool:
 
 
 def params() -> list[object]:
-    return [
-        pytest.param(e, id=e.name, marks=[pytest.mark.slow] if e.mark == "slow" else [])
-        for e in examples()
-    ]
+    return [pytest.param(e, id=e.name, marks=[pytest.mark.slow] if e.mark == "slow" else []) for e in examples()]
 
 
 @pytest.mark.parametrize("example", params())

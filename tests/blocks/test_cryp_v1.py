@@ -65,7 +65,8 @@ def test_writes_to_where_version_2_has_context_registers_are_harmless() -> None:
 
 
 @pytest.mark.parametrize(("mode", "key_bytes", "words", "cycles"), [
-    ("AES-ECB", 16, 4, 14), ("AES-ECB", 24, 4, 16), ("AES-ECB", 32, 4, 18), ("DES-ECB", 8, 2, 16), ("TDES-ECB", 24, 2, 48),
+    ("AES-ECB", 16, 4, 14), ("AES-ECB", 24, 4, 16), ("AES-ECB", 32, 4, 18),
+    ("DES-ECB", 8, 2, 16), ("TDES-ECB", 24, 2, 48),
 ])  # fmt: skip
 def test_time_of_a_block(mode: str, key_bytes: int, words: int, cycles: int) -> None:
     """From the block's last word; up to 4 cycles more pass before the result shows (the FIFO's)."""

@@ -152,7 +152,7 @@ def test_higher_priority_then_lower_number() -> None:
     dma.bus = Bus()
     order: list[int] = []
     requests = {}
-    for n, priority in ((1, 0), (2, 3), (5, 0), (7, 3)):
+    for n in (1, 2, 5, 7):
         requests[n] = DmaRequest(f"R{n}")
         dma.connect(n, 0, requests[n])
         requests[n].on_last = lambda n=n: order.append(n)

@@ -83,7 +83,7 @@ STM32F437VG = Chip(                  # source: RM0090 memory map, vector table, 
         NotModelled("TIM12", 0x4000_1800, clock="RCC.APB1ENR.TIM12EN"),
         NotModelled("TIM13", 0x4000_1C00, clock="RCC.APB1ENR.TIM13EN"),
         NotModelled("TIM14", 0x4000_2000, clock="RCC.APB1ENR.TIM14EN"),
-        At("RTC",            0x4000_2800, RtcV2, reset="RCC.BDCR.BDRST", bus="APB1"),                # interrupts by EXTI
+        At("RTC",            0x4000_2800, RtcV2, reset="RCC.BDCR.BDRST", bus="APB1"),              # interrupts by EXTI
         NotModelled("WWDG",  0x4000_2C00, clock="RCC.APB1ENR.WWDGEN"),
         NotModelled("IWDG",  0x4000_3000, bus="APB1"),
         NotModelled("I2S2ext", 0x4000_3400, clock="RCC.APB1ENR.SPI2EN"),

@@ -256,7 +256,8 @@ def _compile_one(compiler: Compiler, unit: Unit, made: Path) -> None:
 def _link(compiler: Compiler, program: str, build: str, target: Target, objects: list[Path], folder: Path) -> Path:
     script = HERE / "common" / "cortex-m.ld"
     flags = (
-        *CORE_FLAGS[target.chip.core], *LINK_FLAGS, *(f"-Wl,-u,{name}" for name in KEPT.get(program, ())), f"-T{script}",
+        *CORE_FLAGS[target.chip.core], *LINK_FLAGS, *(f"-Wl,-u,{name}" for name in KEPT.get(program, ())),
+        f"-T{script}",
         f"-Wl,--defsym=FLASH_SIZE={target.chip.flash}", f"-Wl,--defsym=RAM_SIZE={target.chip.ram}",
     )  # fmt: skip
     key = _key(compiler, _digest([script]), *flags, *(made.name for made in objects))
