@@ -499,6 +499,21 @@ def test_fast_clock_learns_data_stalls_of_the_flash():
     assert table_cycles(False)[1] == cycles
 
 
+def test_samples_go_on_after_time_went_back():
+    guest = Guest(LOOKUPS, exact=False)
+    guest.core.set_flash(5, True, True, True)
+    state = guest.core.save()
+    guest.core.source.set_cycles(10**12)
+    guest.core.run()
+    first = guest.core.engine.samples
+    guest.core.load(state)
+    for _ in range(40):  # 13 million cycles
+        guest.core.run()
+        guest.core.write_register("pc", guest.start)
+    assert first >= 1
+    assert guest.core.engine.samples > first
+
+
 def test_restoring_a_snapshot_undoes_flash_programming():
     guest = Guest("movs r0, #1\n")
     state = guest.core.save()

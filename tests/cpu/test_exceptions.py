@@ -406,6 +406,8 @@ FAULTS = [
     ("ldr r0, =0x30000000\nnop\nstrb r1, [r0]\n", 4, "BusFault", 1 << 9 | 1 << 15, 0x3000_0000),
     ("nop\nudf #0\n", 2, "UsageFault", 1 << 16, None),
     ("nop\nvadd.f32 s0, s1, s2\n", 2, "UsageFault", 1 << 19, None),
+    ("adds r1, #2\nnop\nldm r1, {r2, r3}\n", 4, "UsageFault", 1 << 24, None),
+    ("ldr r1, =0x20000102\nb 1f\n1: adds r1, #4\nldrd r2, r3, [r1, #8]\n", None, "UsageFault", 1 << 24, None),
     ("ldr r0, =0x40000002\nnop\nldr r1, [r0]\n", None, "UsageFault", 1 << 24, None),
 ]
 

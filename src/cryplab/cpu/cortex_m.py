@@ -11,8 +11,9 @@ native/engine.h), timing rules come from `cpu.timing`, private peripherals from 
 
 Departures:
 - VTOR starts at the vectors given to `reset`, where silicon starts at 0.
-- UDIV and SDIV by zero give 0 also with CCR.DIV_0_TRP; CCR.UNALIGN_TRP and accesses of LDM, LDRD and the
-  like that are not aligned do not fault. The MPU only remembers its registers.
+- UDIV and SDIV by zero give 0 also with CCR.DIV_0_TRP; CCR.UNALIGN_TRP is ignored. Accesses that must be aligned
+  (LDM, LDRD...) fault when they are not, but for rare cases, see `cpu.alignment`.
+- The MPU only remembers its registers. An exception does not clear the exclusive monitor.
 - Exception entry and exit take 12 cycles, tail-chaining 6; the floating-point frame adds nothing.
 """
 
@@ -30,6 +31,7 @@ from unicorn import arm_const
 from unicorn.unicorn_py3.unicorn import uclib
 
 from cryplab.clock import TimeSource
+from cryplab.cpu.alignment import alignment_checks
 from cryplab.cpu.timing import BlockTiming, describe
 from cryplab.errors import FirmwareError, ToolError, UsageError, nearest
 
@@ -424,6 +426,7 @@ class CortexM:
         registers["lr"] = self.engine.read_register(NUMBER["lr"])
         timing = self.describe(self.model, code, address, registers)
         flags, before_fp = self._flags(code, timing)
+        checks = alignment_checks(self.model, code, [halfword for halfword, _ in timing.offsets])
         offsets = bytearray(size & ~1)
         for halfword, cycles in timing.offsets:
             struct.pack_into("<H", offsets, 2 * halfword, cycles)
@@ -432,7 +435,7 @@ class CortexM:
         packed = b"".join(POINT.pack(line, cycles, data) for cycles, data, line in sorted(points))
         return (
             timing.cost, timing.taken, timing.fall_through, timing.entry_extra, timing.instructions,
-            timing.unknown_loads, flags, before_fp, bytes(offsets), packed,
+            timing.unknown_loads, flags, before_fp, bytes(offsets), packed, checks,
         )  # fmt: skip
 
     def _flash_line(self, address: int) -> int | None:

@@ -20,6 +20,7 @@ static void free_entry(struct entry *n)
 {
     PyMem_Free(n->point);
     PyMem_Free(n->offset);
+    PyMem_Free(n->check);
     PyMem_Free(n->copy);
     PyMem_Free(n);
 }
@@ -80,17 +81,17 @@ static int break_inside(Engine *e, uint32_t address)
 }
 
 /* Fill an entry with describe(address, size) ->
- * (cost, taken, fall_through, entry_extra, instructions, unknown_loads, flags, before_fp, offsets, points), the last
- * two as bytes: a uint16 per halfword, a struct point per flash line. */
+ * (cost, taken, fall_through, entry_extra, instructions, unknown_loads, flags, before_fp, offsets, points,
+ * checks), the last three as bytes: a uint16 per halfword, a struct point per flash line, a struct check each. */
 static int fill_block(Engine *e, struct entry *n)
 {
     PyObject *told = PyObject_CallFunction(e->describe, "II", n->address, n->size);
     if (!told)
         return -1;
     unsigned flags, taken, extra, instructions, unknown;
-    Py_buffer offsets = {0}, points = {0};
-    if (!PyArg_ParseTuple(told, "IIIIIIIIy*y*", &n->cost, &taken, &n->fall_through, &extra, &instructions, &unknown,
-                          &flags, &n->before_fp, &offsets, &points)) {
+    Py_buffer offsets = {0}, points = {0}, checks = {0};
+    if (!PyArg_ParseTuple(told, "IIIIIIIIy*y*y*", &n->cost, &taken, &n->fall_through, &extra, &instructions, &unknown,
+                          &flags, &n->before_fp, &offsets, &points, &checks)) {
         Py_DECREF(told);
         return -1;
     }
@@ -101,16 +102,23 @@ static int fill_block(Engine *e, struct entry *n)
     n->unknown = (uint16_t)unknown;
     PyMem_Free(n->point);
     PyMem_Free(n->offset);
+    PyMem_Free(n->check);
     n->points = (uint16_t)(points.len / (Py_ssize_t)sizeof *n->point);
     n->point = PyMem_Malloc((size_t)points.len + 1);
     n->offset = PyMem_Calloc(n->size / 2 + 1, sizeof *n->offset);
-    if (n->point && n->offset) {
+    n->checks = (uint16_t)(checks.len / (Py_ssize_t)sizeof *n->check);
+    n->check = PyMem_Malloc((size_t)checks.len + 1);
+    if (n->checks)
+        n->flags |= ENTRY_ALIGNED;
+    if (n->point && n->offset && n->check) {
+        memcpy(n->check, checks.buf, (size_t)checks.len);
         memcpy(n->point, points.buf, (size_t)points.len);
         size_t room = (n->size / 2) * sizeof *n->offset;
         memcpy(n->offset, offsets.buf, (size_t)offsets.len < room ? (size_t)offsets.len : room);
     }
     PyBuffer_Release(&offsets);
     PyBuffer_Release(&points);
+    PyBuffer_Release(&checks);
     Py_DECREF(told);
     for (unsigned i = 0; n->point && i < n->points; i++)
         if (n->point[i].data)
@@ -128,7 +136,7 @@ static int fill_block(Engine *e, struct entry *n)
         if (n->copy)
             memcpy(n->copy, n->host, n->size);
     }
-    if (!n->point || !n->offset || ((n->flags & ENTRY_IN_RAM) && !n->copy)) {
+    if (!n->point || !n->offset || !n->check || ((n->flags & ENTRY_IN_RAM) && !n->copy)) {
         PyErr_NoMemory();
         return -1;
     }
@@ -190,6 +198,13 @@ static bool must_stop(Engine *e)
     return e->candidate && !is_masked(e, e->candidate);
 }
 
+static bool fault_ahead(Engine *e, uint32_t cfsr, uint32_t before)
+{
+    e->fault_ahead = cfsr;
+    e->before_fault = before;
+    return true;
+}
+
 /* What the fast path leaves out; true when the run must stop before the block. */
 static bool slow_entry(Engine *e, struct entry *n)
 {
@@ -209,7 +224,10 @@ static bool slow_entry(Engine *e, struct entry *n)
     if (n->flags & ENTRY_SELF_LOOP)
         return e->spin = true;
     if ((n->flags & ENTRY_FP) && (e->s.cpacr >> 20 & 0xF) != 0xF)
-        return e->no_fpu = true;
+        return fault_ahead(e, NOCP, n->before_fp);
+    for (unsigned i = 0; i < n->checks; i++)
+        if ((get(e, R0 + n->check[i].reg) + n->check[i].added) & 3)
+            return fault_ahead(e, UNALIGNED, n->check[i].before);
     if (n->flags & ENTRY_SEV)
         e->s.event = 1;
     if (n->flags & ENTRY_WATCH) {

@@ -248,6 +248,7 @@ static PyObject *Engine_load(Engine *e, PyObject *args)
         e->s.flash_version = version + 1;
     }
     e->s.flash.generation = generation + 1; /* no block is clean */
+    replan_samples(e);
     e->current = e->s.last_size ? known_block(e, e->s.last_address, e->s.last_size) : NULL;
     update_exceptions(e);
     Py_RETURN_NONE;

@@ -113,6 +113,11 @@ struct point { /* a flash line that the block touches */
     uint16_t data;   /* literal, through the data lines */
 };
 
+struct check { /* (register + added) must be a multiple of 4: see cpu/alignment.py */
+    uint8_t reg, added;
+    uint16_t before; /* instructions before the access that needs it */
+};
+
 enum { /* entry.flags: what the fast path of the hook does not do */
     ENTRY_SELF_LOOP = 1,
     ENTRY_BREAK = 2,
@@ -120,7 +125,8 @@ enum { /* entry.flags: what the fast path of the hook does not do */
     ENTRY_SEV = 8,
     ENTRY_FP = 16,
     ENTRY_WATCH = 512,     /* Python hears of its start */
-    ENTRY_SLOW = ENTRY_SELF_LOOP | ENTRY_BREAK | ENTRY_IN_RAM | ENTRY_SEV | ENTRY_FP | ENTRY_WATCH,
+    ENTRY_ALIGNED = 1024,  /* has checks */
+    ENTRY_SLOW = ENTRY_SELF_LOOP | ENTRY_BREAK | ENTRY_IN_RAM | ENTRY_SEV | ENTRY_FP | ENTRY_WATCH | ENTRY_ALIGNED,
     ENTRY_DATA = 32,      /* literals: points with data set */
     ENTRY_IT_LOADS = 64,  /* loads or stores inside an IT block */
     ENTRY_IT_OPEN = 128,  /* ends inside an IT block */
@@ -133,6 +139,8 @@ struct entry {
     uint16_t flags, taken, entry_extra, instructions;
     uint16_t points, unknown;
     struct point *point;
+    struct check *check;
+    uint16_t checks;
     uint16_t *offset;    /* cycles before each halfword */
     const uint8_t *host; /* code in RAM may change: where it is and what was described */
     uint8_t *copy;
@@ -209,7 +217,8 @@ typedef struct {
     bool running;
     bool stopped;  /* the hook asked for the stop: pc is a block start */
     bool spin;     /* that block is b . */
-    bool no_fpu;   /* that block needs an FPU that is off */
+    uint32_t fault_ahead;   /* CFSR bit: an instruction of that block will fault */
+    uint32_t before_fault;  /* instructions before it */
     bool break_hit;
     enum { RUNNING, STEPPING, TURNING_BACK } mode; /* the hook counts, looks away, or stops at once */
     uint32_t skip_break; /* resume address: its breakpoint does not hit at once */

@@ -40,6 +40,7 @@ static PyObject *Engine_set_cycles(Engine *e, PyObject *argument)
     e->s.cycles = PyLong_AsUnsignedLongLong(argument);
     if (PyErr_Occurred())
         return NULL;
+    replan_samples(e);
     Py_RETURN_NONE;
 }
 

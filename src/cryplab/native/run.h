@@ -210,10 +210,28 @@ static void spin_until(Engine *e, int64_t due)
     }
 }
 
+/* An instruction of the block that was not begun will fault: run up to it. */
+static enum stop fault_inside(Engine *e)
+{
+    struct entry *n = e->bucket[bucket_of(e->s.pc)];
+    if (n && n->address == e->s.pc && e->before_fault) {
+        e->mode = STEPPING;
+        e->fn.ctl(e->uc, CTL_FLUSH_CACHE); /* counting must not meet code translated without it */
+        e->fn.emu_start(e->uc, e->s.pc | 1, 0xFFFFFFFEu, 0, e->before_fault);
+        e->mode = RUNNING;
+        e->s.pc = get(e, PC) & ~1u;
+        if (e->s.pc - n->address < n->size)
+            e->s.cycles += n->offset[(e->s.pc - n->address) / 2];
+    }
+    e->current = NULL;
+    return take_fault(e, USAGE_FAULT, e->fault_ahead, NULL);
+}
+
 /* Run code until the engine comes back. */
 static enum stop run_code(Engine *e)
 {
-    e->stopped = e->spin = e->no_fpu = e->break_hit = e->unaligned = e->served = false;
+    e->fault_ahead = 0;
+    e->stopped = e->spin = e->break_hit = e->unaligned = e->served = false;
     e->interrupt = NO_INTERRUPT;
     e->it_risk = true;
     int err = e->fn.emu_start(e->uc, e->s.pc | 1, 0xFFFFFFFEu, 0, 0);
@@ -228,20 +246,8 @@ static enum stop run_code(Engine *e)
             rewind_to(e, e->s.pc);
         return STOP_BREAKPOINT;
     }
-    if (e->no_fpu) {
-        struct entry *n = e->bucket[bucket_of(e->s.pc)];
-        if (n && n->address == e->s.pc && n->before_fp) { /* up to the instruction, then fault there */
-            e->mode = STEPPING;
-            e->fn.ctl(e->uc, CTL_FLUSH_CACHE); /* counting must not meet code translated without it */
-            e->fn.emu_start(e->uc, e->s.pc | 1, 0xFFFFFFFEu, 0, n->before_fp);
-            e->mode = RUNNING;
-            e->s.pc = get(e, PC) & ~1u;
-            if (e->s.pc - n->address < n->size)
-                e->s.cycles += n->offset[(e->s.pc - n->address) / 2];
-        }
-        e->current = NULL;
-        return take_fault(e, USAGE_FAULT, NOCP, NULL);
-    }
+    if (e->fault_ahead)
+        return fault_inside(e);
     if (!e->stopped) { /* WFI returns like that */
         e->s.sleeping = 1;
         rewind_to(e, e->s.pc);

@@ -119,6 +119,18 @@ static inline bool knows_mean(const struct entry *n)
     return n->sampled_times >= ENOUGH_RUNS;
 }
 
+/* Time went back: what was planned for later than it would be from here comes nearer. */
+static void replan_samples(Engine *e)
+{
+    int64_t now = (int64_t)e->s.cycles;
+    if (e->next_sample > now + SAMPLE_SPACING)
+        e->next_sample = now + SAMPLE_SPACING;
+    if (e->next_first_sample > now + FIRST_SPACING)
+        e->next_first_sample = now + FIRST_SPACING;
+    if (e->sample_end > now + SAMPLE_CYCLES)
+        e->sample_end = now + SAMPLE_CYCLES;
+}
+
 /* A block with loads that may be of flash ran once more outside a sample; true when a sample is due. */
 static bool sample_due(Engine *e, struct entry *n)
 {
