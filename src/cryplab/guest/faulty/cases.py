@@ -14,13 +14,13 @@ class Case:
 
     Attributes:
         id: name of the FAULT() in the C file.
-        rule: the rule that finds it, O1 to O22; "crash" when the core faults.
+        rule: the rule that finds it, O1 to O22; "check" when only a comparison of results does.
         kind: the kind of the public cases.
         public: numbers of the public cases that it stands for.
         what: the fault in a few words.
         file, scenario: the C file and the function that main() calls.
         line: names of the marked lines, one of which the finding must name; default: the id.
-        found: "run" by watching alone, "check" when it shows only in output.
+        found: "run" by watching alone, "check" when results, or buffers with unique contents, are needed.
         inject: errors by name, as for `--inject`.
         ends: how the faulty program ends, as in `Outcome.reason`.
     """
@@ -108,7 +108,7 @@ AEAD = tuple(case(id_, rule, kind, public, what, "aead.c", scenario, line, **mor
     ("gcm_state_left", "O1", "context-lost-on-interleave", "B01", "GHASH state left in the block", "interleave_gcm", "push", {}),
     ("gcm_init_skipped", "O2", "stale-config-carryover", "B53", "init phase only once per context", "lengths", "push gcm_lengths", {}),
     ("gcm_key_prepared", "O7", "wrong-register-value", "B28", "key preparation before GCM decryption", "lengths", "gcm_init push", {}),
-    ("tag_not_compared", "O18", "error-swallowed", "B157", "wrong tags are accepted", "wrong_tag", "gcm_open", {"found": "check"}),
+    ("tag_not_compared", "check", "error-swallowed", "B157", "wrong tags are accepted", "wrong_tag", "gcm_open", {"found": "check"}),
     ("ccm_length_rounded", "O8", "aad-length", "B83", "length in B0 rounded up", "lengths_ccm", "ccm_final", {}),
     ("ccm_aad_flag_missing", "O8", "aad-length", "B83", "B0 says that there is no AAD", "lengths_ccm", "ccm_final", {}),
     ("ccm_long_aad_prefix", "O3", "aad-length", "B81", "two length bytes for long AAD", "long_aad", "ccm_final", {}),
@@ -139,7 +139,7 @@ HASH = tuple(case(id_, rule, kind, public, what, "hash.c", scenario, line, **mor
     ("hash_digest_early", "O4", "handshake-ignored", "B13", "HR read without a look at SR", "known_answers", "digest", {}),
     ("hash_calculated_twice", "O4", "hash-dma-chunking", "B88", "DCAL given twice", "known_answers", "hash_calculated_twice", {}),
     ("hash_words_not_swapped", "O19", "wrong-data-swap", "B39", "DATATYPE not set for bytes", "lengths", "update one_call", {}),
-    ("hash_digest_order", "", "wrong-data-swap", "B36", "digest stored in register order", "known_answers", "digest", {"found": "check"}),
+    ("hash_digest_order", "check", "wrong-data-swap", "B36", "digest stored in register order", "known_answers", "digest", {"found": "check"}),
     ("hmac_key_restarted", "O8", "hmac-key-handling", "B91", "second chunk of the key is the first", "hmac", "calculate", {}),
     ("hmac_long_key", "O8", "hmac-key-handling", "B91", "LKEY not set for a long key", "hmac", "calculate", {}),
     ("hmac_last_key_cut", "O8", "hmac-key-handling", "B91", "key after the text cut short", "hmac", "calculate", {}),
@@ -187,4 +187,17 @@ DMA = tuple(case(id_, rule, kind, public, what, "dma.c", scenario, line, **more)
     ("dma_more_left", "O2", "stale-config-carryover", "B15", "MDMAT left from DMA", "hashes", "calculate dma_more_left", {}),
 ))  # fmt: skip
 
-CASES: tuple[Case, ...] = (*AES, *AEAD, *HASH, *RNG, *DMA)
+TASKS = tuple(case(id_, rule, kind, public, what, "tasks.c", scenario, line, **more) for id_, rule, kind, public, what, scenario, line, more in (
+    ("cipher_not_locked", "O13", "not-thread-safe", "B18", "no lock around CRYP", "cipher_threads", "push load_key enable configure", {}),
+    ("lock_in_context", "O13", "not-thread-safe", "B18 B19", "the lock is in the context", "cipher_threads", "push load_key enable configure", {}),
+    ("lock_dropped_early", "O13", "not-thread-safe", "B20", "lock given back before the data", "cipher_threads", "push load_key enable configure", {}),
+    ("hash_not_locked", "O13", "not-thread-safe", "B19 B20", "no lock around HASH", "hash_threads", "feed init", {}),
+    ("rng_not_locked", "O13", "not-thread-safe", "B21", "no lock from DRDY to DR", "random_threads", "take", {}),
+    ("handler_uses_cipher", "O13", "irq-race", "B18", "an interrupt handler uses CRYP too", "handler_encrypts", "push load_key enable configure", {"ends": "time"}),
+    ("update_not_masked", "O14", "irq-race", "B119", "handler between read and write of CR", "pool_races", "update", {}),
+    ("generator_not_started", "O11", "irq-race", "B119", "IE set with the generator off", "pool_of_words", "pool_await pool_start", {"ends": "idle"}),
+    ("cause_not_cleared", "O11", "irq-race", "B118 B121", "interrupt cause never cleared", "pool_without_clock", "", {"inject": ("rng-clock-error",), "ends": "time"}),
+    ("short_rest_not_fed", "O11", "partial-last-block", "B60", "fewer than four bytes: nothing is fed", "hash_by_interrupt", "digest_await", {"ends": "idle"}),
+))  # fmt: skip
+
+CASES: tuple[Case, ...] = (*AES, *AEAD, *HASH, *RNG, *DMA, *TASKS)

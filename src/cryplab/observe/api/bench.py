@@ -67,4 +67,9 @@ FUNCTIONS: tuple[Function, ...] = (
     line("crypt", "drv_dma_sha256", "SHA-256", "input length output"),
     line("crypt", "drv_cpu_sha256", "SHA-256", "input length output"),
     *_random(),
+    line("setkey", "drv_task_setkey", "AES", "ctx key key_bits"),
+    line("crypt", "drv_task_ecb", "AES-ECB", "ctx length input output", "encrypt"),
+    line("crypt", "drv_task_sha256", "SHA-256", "input length output"),
+    line("crypt", "drv_task_sha256_it", "SHA-256", "input length output"),
+    line("random", "drv_task_random", "RNG", "output length"),
 )
