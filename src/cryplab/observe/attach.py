@@ -34,6 +34,7 @@ __all__ = ["Attachment", "observe", "taps_of"]
 
 KINDS = {"Cryp": "cryp", "Hash": "hash", "Rng": "rng", "Dma": "dma"}
 "Kind of a block by how its class's name begins."
+VTOR = 0xE000_ED08
 REGISTER_ARGUMENTS = 4
 STACK_WORDS_MOST = 8
 TASK_OF_CALLS = 1000
@@ -81,6 +82,7 @@ class Attachment:
             unwind=self._unwind,
             frequency=self._frequency,
             hz=lambda: machine.clock.hz,
+            handler=self._handler,
             deep=deep,
         )
         self._recent: tuple[int, int, memoryview] = (0, 0, memoryview(b""))
@@ -184,6 +186,10 @@ class Attachment:
     def _word(self, address: int) -> int | None:
         data = self._read_memory(address, 4)
         return None if data is None else int.from_bytes(data, "little")
+
+    def _handler(self, number: int) -> int:
+        """What the vector table says."""
+        return (self._word(int(self.machine.bus.read(VTOR, 4)) + 4 * number) or 0) & ~1
 
     def _frequency(self, name: str) -> int | None:
         rcc: Any = self.machine.blocks.get("RCC")

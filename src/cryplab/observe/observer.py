@@ -76,6 +76,7 @@ class Observer:
         unwind: callers of a call, innermost first, while it is open.
         frequency: hertz of a clock of the clock tree by name, None when unknown.
         hz: core clock, hertz.
+        handler: address of the handler of an exception number, 0 when unknown.
         deep: buffers have unique contents (`check`): report matches that `run` would doubt.
     """
 
@@ -91,10 +92,11 @@ class Observer:
         unwind: Callable[[Call], list[str]] = lambda call: [],
         frequency: Callable[[str], int | None] = lambda name: None,
         hz: Callable[[], int] = lambda: 168_000_000,
+        handler: Callable[[int], int] = lambda number: 0,
         deep: bool = False,
     ) -> None:
         self.read_memory, self.memories, self.deep = read_memory, list(memories), deep
-        self.place, self.unwind, self.frequency, self.hz = place, unwind, frequency, hz
+        self.place, self.unwind, self.frequency, self.hz, self.handler = place, unwind, frequency, hz, handler
         self.contexts = Contexts(functions or known_functions(), read_memory)
         self._found = Findings()
         self._out_of_reach: dict[tuple[str, int], tuple[Any, ...]] = {}
@@ -253,7 +255,7 @@ class Observer:
     def _switch(self, thread: int) -> None:
         if thread != self.contexts.thread:
             for shadow in self.shadows:
-                shadow.call_changed()
+                shadow.dirty = True  # a save or restore that is under way goes on afterwards
             self.contexts.switch(thread)
 
     def _count_storm(self, cycle: int, pc: int, number: int) -> None:
@@ -267,7 +269,7 @@ class Observer:
             if number - EXTERNAL in watched.irqs:
                 for rule in self.rules:
                     if isinstance(rule, DeadWait):
-                        rule.storm(number, count, Stamp(cycle, pc, None), shadow)
+                        rule.storm(number, count, Stamp(cycle, self.handler(number) or pc, None), shadow)
                 return
 
     def own_handler(self, shadow: Shadow, thread: int) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from cryplab.observe.contexts import Call
 from cryplab.observe.rules.base import Rule
-from cryplab.observe.shadow import CrypShadow, RngShadow, Shadow, Stamp
+from cryplab.observe.shadow import CrypShadow, HashShadow, RngShadow, Shadow, Stamp
 from cryplab.observe.shadow.cryp import CRYPEN
+from cryplab.observe.shadow.hash import DIGEST_WORDS, Message
 
 __all__ = ["InterruptPoints", "Reentrancy"]
 
@@ -39,6 +41,36 @@ class Reentrancy(Rule):
                 )
         if not self.observer.own_handler(shadow, thread):
             shadow.session = (thread, stamp, shadow.started)
+
+    def cryp_taken(self, shadow: CrypShadow, stamp: Stamp, begun: Stamp) -> None:
+        """Another thread writes CR with words of an open call in the block."""
+        thread, owner = self.observer.contexts.thread, begun.call
+        if owner is None or not owner.open or owner is stamp.call or self.observer.own_handler(shadow, thread):
+            return
+        self._taken(shadow, stamp, owner, begun, f"{shadow.name}.CR is written")
+
+    def hash_taken(self, shadow: HashShadow, stamp: Stamp, message: Message) -> None:
+        """Another thread begins a message while an open call has its own in the block, and nowhere else."""
+        owner = message.owner
+        if owner is None or (message.finished and message.hr_read.bit_count() >= DIGEST_WORDS[message.algorithm]):
+            return
+        if self.observer.own_handler(shadow, self.observer.contexts.thread):
+            return
+        saved = shadow.saved.get((owner.object.serial, message.number))
+        if saved is not None and message.words is not None and saved.message.words == message.words + shadow.words:
+            return
+        self._taken(shadow, stamp, owner, message.started, f"{shadow.name}.CR.INIT is written")
+
+    def _taken(self, shadow: Shadow, stamp: Stamp, owner: Call, begun: Stamp, what: str) -> None:
+        thread = self.observer.thread_name(self.observer.contexts.thread)
+        self.found(
+            "irq-race" if self.observer.contexts.thread < 0 else "not-thread-safe",
+            shadow,
+            stamp,
+            "the block is taken inside an open operation of another thread",
+            f"{what} in {thread} while {self.observer.thread_name(owner.thread)} is in the middle of {owner}.",
+            earlier=("that operation began", begun),
+        )
 
     def rng_word(self, shadow: RngShadow, stamp: Stamp, value: int) -> None:
         """A word that another thread was promised."""

@@ -125,7 +125,7 @@ class RngErrors(Rule):
 
     def rng_control(self, shadow: RngShadow, stamp: Stamp, old: int, new: int) -> None:
         """CR written: started anew once more without a word in between?"""
-        if new & RNGEN and not old & RNGEN and shadow.starts == RECOVERIES:
+        if new & RNGEN and not old & RNGEN and shadow.starts == RECOVERIES and shadow.sr & (SEED | CLOCK):
             self.found(
                 "rng-error-unrecovered",
                 shadow,

@@ -218,6 +218,8 @@ class CrypShadow(Shadow):
         stamp, old = self.stamp(cycle, pc), self.cr
         self.race(self.cr_race, "CR", stamp, value, old)
         differs = (old ^ value) & CONFIGURATION
+        if self.session is not None and self.session[0] != self.contexts.thread and (self.in_words or self.in_flight):
+            self.emit("taken", stamp, self.session[1])
         if differs:
             self._hold_chain()
             self._follow_mode(value)

@@ -135,6 +135,9 @@ class HashShadow(Shadow):
         differs = self.cr ^ value
         if value & INIT:
             self.operation += 1
+            owner = self.message.owner if self.message is not None else None
+            if owner is not None and owner.open and owner.thread != self.contexts.thread:
+                self.emit("taken", stamp, self.message)
         for name, mask in FIELDS.items():
             if differs & mask:
                 self.changed[name], self.written_in[name] = stamp, self.operation
