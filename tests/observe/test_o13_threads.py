@@ -131,3 +131,18 @@ def test_storm() -> None:
         p.record(EXCEPTION_ENTRY, STACK_A, CRYP_IRQ)
         p.record(EXCEPTION_EXIT, STACK_A, CRYP_IRQ)
     assert p.only("O11").title == "interrupt storm"
+
+
+def test_a_tick_in_the_middle_of_a_context_save_is_right() -> None:
+    p = Play()
+    context, data = p.put(bytes(300)), p.put(TEXT)
+    with p.call("mbedtls_sha256_starts_ret", context, 0):
+        play.hash_start(p, "SHA-256")
+        state = [p.r("HASH.STR"), p.r("HASH.CR"), *(p.r(f"HASH.CSR{i}") for i in range(7))]
+        p.record(EXCEPTION_ENTRY, STACK_A, SYSTICK)
+        p.record(EXCEPTION_EXIT, STACK_A, SYSTICK)
+        state += [p.r(f"HASH.CSR{i}") for i in range(7, 54)]
+    with p.call("mbedtls_sha256_update_ret", context, data, 16):
+        play.hash_restore(p, state)
+        play.hash_feed(p, TEXT)
+    assert p.found == [], p.observer.findings.show()
