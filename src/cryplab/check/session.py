@@ -89,8 +89,8 @@ def choose_api(name: str, machine: Machine) -> Api:
     )
 
 
-def boot(machine: Machine, entries: Sequence[str], init: Sequence[str] = ()) -> str:
-    """Run to the first call of one of `entries`, to sleep, the end or the limit; then call the functions of `init`.
+def boot(machine: Machine, entries: Sequence[str], init: Sequence[str] = (), seconds: float = BOOT_SECONDS) -> str:
+    """Run to the first call of one of `entries`, to sleep, the end or so many virtual seconds; then call the functions of `init`.
 
     Returns: where the firmware is, in words. Raises: GuestCrash when it faults on the way.
     """
@@ -98,7 +98,7 @@ def boot(machine: Machine, entries: Sequence[str], init: Sequence[str] = ()) -> 
     at = {machine.symbol(name).entry & ~1: name for name in entries if name in machine.image.symbols}
     for address in at:
         machine.core.breakpoint(address)
-    outcome = machine.run(seconds=BOOT_SECONDS)
+    outcome = machine.run(seconds=seconds)
     for address in at:
         machine.core.breakpoint(address, False)
     if outcome.exit_code == 4:
@@ -107,7 +107,7 @@ def boot(machine: Machine, entries: Sequence[str], init: Sequence[str] = ()) -> 
     where = (
         f"at its first call of {at[pc]}"
         if pc in at
-        else {"time": f"after {BOOT_SECONDS:g} virtual seconds"}.get(
+        else {"time": f"after {seconds:g} virtual seconds"}.get(
             outcome.reason, f"{outcome.reason} at {machine.where(pc)}"
         )
     )
