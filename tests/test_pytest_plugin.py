@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from firmware_builds import build, needs_gcc
 
 # `pytester` forgets what a run imports; extension modules cannot be imported twice, so they are here before
 import cryplab.check.session
 import cryplab.observe.attach
 import cryplab.pytest_plugin  # noqa: F401
+from firmware_builds import build, needs_gcc
 
 sys.path.insert(0, str(Path(__file__).parent / "check"))
 import wrong

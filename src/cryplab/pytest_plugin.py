@@ -11,7 +11,7 @@ for the next. A test that passed fails after all when a rule was broken while it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--cryplab-init", action="append", metavar="SYMBOL", default=[],
                     help="Function called after the boot; repeatable.")  # fmt: skip
     group.addoption("--cryplab-boot", type=float, default=1.0, metavar="SECONDS",
-                    help="Virtual time for the boot, if no crypto function is called and it does not sleep before [1].")  # fmt: skip
+                    help="Virtual time for the boot, unless it calls crypto or sleeps before [1].")  # fmt: skip
     group.addoption("--cryplab-seed", type=int, default=0, metavar="N", help="Of the RNG and all random choices [0].")
     group.addoption("--cryplab-inject", action="append", metavar="NAME[=N]", default=[],
                     help="Inject an error into every test; repeatable.")  # fmt: skip
@@ -102,7 +102,7 @@ def _settings(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 @pytest.fixture
-def machine(request: pytest.FixtureRequest) -> Iterator[Machine]:
+def machine(request: pytest.FixtureRequest) -> Machine:
     """The chip with its firmware booted: `machine.call`, `allocate`, `read_memory`, `blocks`, `console`..."""
     from cryplab import inject
     from cryplab.errors import CryplabError
@@ -120,12 +120,12 @@ def machine(request: pytest.FixtureRequest) -> Iterator[Machine]:
         pytest.fail(str(error), pytrace=False)
     booted.take_findings()
     request.node.stash[_USED] = booted
-    yield booted.machine
+    return booted.machine
 
 
 @pytest.fixture
 def call(machine: Machine) -> Caller:
-    """`call("function", argument, ...)` calls a function of the firmware and returns r0; bytes are passed by pointer."""
+    """`call("function", argument, ...)` calls a function of the firmware and returns r0; bytes go by pointer."""
     return machine.call
 
 
@@ -150,5 +150,5 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     firmware = config.getoption("--cryplab-firmware") or config.getini("cryplab_firmware")
     if not firmware:
         return []
-    return [f"cryplab: {firmware}, board {config.getoption('--cryplab-board') or config.getini('cryplab_board') or DEFAULT_BOARD}, "
-            f"seed {config.getoption('--cryplab-seed')}"]  # fmt: skip
+    board = config.getoption("--cryplab-board") or config.getini("cryplab_board") or DEFAULT_BOARD
+    return [f"cryplab: {firmware}, board {board}, seed {config.getoption('--cryplab-seed')}"]

@@ -8,11 +8,11 @@ from functools import cache
 
 import pytest
 import wrong
-from firmware_builds import needs_gcc
 
 from cryplab.check import check
 from cryplab.check.report import CheckResult
 from cryplab.errors import FirmwareError, UsageError
+from firmware_builds import needs_gcc
 
 pytestmark = needs_gcc
 
@@ -77,8 +77,15 @@ def run_program(text: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize(("fault", "only"), [("SHARED_KEY", "AES-ECB/interleave/two"), ("IN_PLACE", "AES-CBC/in-place"),
-                                             ("KEY_POINTER", "AES-ECB/vectors/FIPS"), ("MISALIGNED", "AES-CBC/alignment")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("fault", "only"),
+    [
+        ("SHARED_KEY", "AES-ECB/interleave/two"),
+        ("IN_PLACE", "AES-CBC/in-place"),
+        ("KEY_POINTER", "AES-ECB/vectors/FIPS"),
+        ("MISALIGNED", "AES-CBC/alignment"),
+    ],
+)
 def test_printed_program_fails_at_its_last_line(fault: str, only: str) -> None:
     failure = next(f for f in checked(fault, only).failures if f.python)
     done = run_program(failure.python)
@@ -96,8 +103,8 @@ def test_printed_program_passes_on_the_right_driver() -> None:
 
 
 def test_same_seed_gives_the_same_result() -> None:
-    one, two = (check(wrong.build("SHARED_KEY"), wrong.BOARD, level="quick", only="AES-CBC/splits", seed=5, observe=False)
-                for _ in range(2))  # fmt: skip
+    elf, only = wrong.build("SHARED_KEY"), "AES-CBC/splits"
+    one, two = (check(elf, wrong.BOARD, level="quick", only=only, seed=5, observe=False) for _ in range(2))
     assert [f.python for f in one.failures] == [f.python for f in two.failures]
     assert one.failures
 

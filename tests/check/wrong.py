@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import firmware_builds
-
 import cryplab.guest
+import firmware_builds
 
 DEVICE = Path(cryplab.guest.__file__).parent / "device"
 FAULTS = (

@@ -90,7 +90,7 @@ def choose_api(name: str, machine: Machine) -> Api:
 
 
 def boot(machine: Machine, entries: Sequence[str], init: Sequence[str] = (), seconds: float = BOOT_SECONDS) -> str:
-    """Run to the first call of one of `entries`, to sleep, the end or so many virtual seconds; then call the functions of `init`.
+    """Run to the first call of one of `entries`, to sleep, the end or so many virtual seconds; then call `init`.
 
     Returns: where the firmware is, in words. Raises: GuestCrash when it faults on the way.
     """
