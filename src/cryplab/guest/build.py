@@ -30,7 +30,7 @@ JOBS = 2
 OUR_FOLDERS = ("common", "device", "ports", "programs")
 
 PROGRAMS = ("benchmark", "selftest")
-BUILDS = ("software", "hardware", "hal-style")
+BUILDS = ("software", "hardware", "hal-style", "faulty")
 LIBRARIES = ("mbedtls",)
 
 CPU_FLAGS = ("-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=softfp")
@@ -165,8 +165,13 @@ def _headers(*folders: Path) -> str:
 
 
 def _port(build: str) -> tuple[Path, ...]:
+    """Folders of a build's drivers; of files with one name the first counts."""
     port = HERE / "ports" / "mbedtls"
-    return (port,) if build == "software" else (port, port / build.replace("-", "_"))
+    if build == "software":
+        return (port,)
+    if build == "faulty":  # the hardware build but for its AES
+        return (port, port / "faulty", port / "hardware")
+    return (port, port / build.replace("-", "_"))
 
 
 def target_flags(target: Target) -> tuple[str, ...]:
@@ -176,8 +181,9 @@ def target_flags(target: Target) -> tuple[str, ...]:
 
 
 def _library_flags(root: Path, build: str, target: Target) -> tuple[str, ...]:
+    macro = "hardware" if build == "faulty" else build
     return (
-        *target_flags(target), *COMMON_FLAGS, f"-DCRYPLAB_{build.upper().replace('-', '_')}",
+        *target_flags(target), *COMMON_FLAGS, f"-DCRYPLAB_{macro.upper().replace('-', '_')}",
         "-DMBEDTLS_CONFIG_FILE=\"cryplab_config.h\"",
         *(f"-I{folder}" for folder in (*_port(build), HERE / "device", HERE / "common", root / "include")),
     )  # fmt: skip
@@ -200,9 +206,12 @@ def _our_units(program: str, root: Path, build: str, target: Target, board_folde
     headers = _headers(*(HERE / part for part in OUR_FOLDERS), root / "include", board_folder)
     common = [*sorted((HERE / "common").glob("*.c")), *sorted((HERE / "programs").glob(f"{program}*.c"))]
     units = [Unit(file, flags, headers) for file in common]
+    taken: set[str] = set()
     for folder in _port(build):
-        own = DRIVER_FLAGS if folder.name == "hardware" else ()
-        units += [Unit(file, (*flags, *own), headers) for file in sorted(folder.glob("*.c"))]
+        own = DRIVER_FLAGS if folder.name in ("hardware", "faulty") else ()
+        files = [file for file in sorted(folder.glob("*.c")) if file.name not in taken]
+        units += [Unit(file, (*flags, *own), headers) for file in files]
+        taken |= {file.name for file in files}
     return units
 
 
