@@ -229,6 +229,8 @@ def build(
 @click.option("--set", "settings", multiple=True, metavar="BLOCK.REG.FIELD=VALUE", help="A bit reads so; repeatable.")
 @click.option("--trace", type=click.Path(path_type=Path), help="Every register access as JSON lines.")
 @click.option("--strict", is_flag=True, help="Stop at the first broken rule, or access to what is not modelled.")
+@click.option("--sarif", "sarif_file", type=click.Path(path_type=Path), help="Findings as SARIF 2.1.0.")
+@click.option("--no-findings", is_flag=True, help="Run without the rules of `cryplab explain`.")
 @common
 def run(
     firmware: Path,
@@ -248,6 +250,8 @@ def run(
     settings: tuple[str, ...],
     trace: Path | None,
     strict: bool,
+    sarif_file: Path | None,
+    no_findings: bool,
     as_json: bool,
     quiet: bool,
     verbose: bool,
@@ -262,6 +266,8 @@ def run(
     machine.load(firmware, also=also, base=base, vectors=vectors)
     machine.stub(stub)
     machine.force(settings)
+    if not no_findings:
+        machine.observe()
     status = show.StatusLine(quiet)
     if not as_json:
         machine.console.echo = status.echo
@@ -274,6 +280,10 @@ def run(
     report = run_report(machine, outcome, wall_seconds=time.monotonic() - started)
     report.quiet, report.verbose = quiet, verbose
     show.emit(report, as_json)
+    if sarif_file:
+        from cryplab.observe.sarif import write_sarif
+
+        write_sarif(sarif_file, report.findings)
     if outcome.reason == "stopped":
         sys.exit(STOPPED)
     if until and outcome.reason != "until" and outcome.exit_code != GuestCrash.exit_code:
@@ -546,6 +556,17 @@ def check(
     else:
         show.write(*result.render(verbose))
     sys.exit(result.exit_code)
+
+
+# -- explain ---------------------------------------------------------------------------------------
+@cli.command()
+@click.argument("rule")
+@common
+def explain(rule: str, as_json: bool, quiet: bool, verbose: bool) -> None:
+    """Say what a rule of the observer means (O1 to O22), its public cases, and how a break is repaired."""
+    from cryplab.observe.explain import explain as look_up
+
+    show.emit(look_up(rule), as_json)
 
 
 # -- main ------------------------------------------------------------------------------------------

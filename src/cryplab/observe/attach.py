@@ -23,14 +23,14 @@ from cryplab.observe.contexts import Call
 from cryplab.observe.events import CallEntry
 from cryplab.observe.findings import Place
 from cryplab.observe.observer import Observer, Region, Watched
-from cryplab.observe.taps import Taps
+from cryplab.observe.taps import taps_of
 from cryplab.registers import Block
 from cryplab.unwind import call_stack
 
 if TYPE_CHECKING:
     from cryplab.machine import Machine
 
-__all__ = ["Attachment", "observe", "taps_of"]
+__all__ = ["Attachment", "observe"]
 
 KINDS = {"Cryp": "cryp", "Hash": "hash", "Rng": "rng", "Dma": "dma"}
 "Kind of a block by how its class's name begins."
@@ -41,14 +41,6 @@ TASK_OF_CALLS = 1000
 "Threads numbered from here are calls that `Machine.call` makes while another one pauses."
 WATCHED_RETURNS_MOST = 20_000
 FRAMES_SHOWN = 12
-
-
-def taps_of(machine: Machine) -> Taps:
-    """The machine's one distributor of its trace."""
-    if machine.taps is None:
-        machine.taps = Taps(machine.core)
-        machine.core.on_trace = machine.taps.drain
-    return machine.taps
 
 
 def observe(machine: Machine, *, deep: bool = False, functions: Iterable[Function] = ()) -> Observer:

@@ -7,11 +7,16 @@ relatives); each is named by project and chip so that it can be found.
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.console import RenderableType
 
 from cryplab.errors import UsageError, nearest
 
 __all__ = ["KINDS", "RULES", "Case", "Kind", "Text", "explain"]
+
+COLUMNS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +197,17 @@ class Text:
     repair: str
     cases: tuple[Case, ...]
     needs: str = "register accesses"
+
+    def to_json(self) -> dict[str, Any]:
+        """For `--json`."""
+        return asdict(self)
+
+    def render(self) -> list[RenderableType]:
+        """Lines for a terminal."""
+        lines: list[RenderableType] = [f"{self.id}: {self.name}", "", *textwrap.wrap(self.meaning, COLUMNS), ""]
+        lines += textwrap.wrap(f"Usual repair: {self.repair}", COLUMNS)
+        lines += ["", f"Sees: {self.needs}.", "", "Public cases:"]
+        return lines + [f"  {case.id}  {case.where}" for case in self.cases]
 
 
 CALLS = "register accesses and the calls of a known crypto API"
@@ -480,13 +496,9 @@ RULES: dict[str, Text] = {
 }
 
 
-def explain(rule: str, columns: int = 80) -> str:
-    """The text of a rule for a terminal. Raises: UsageError naming the nearest rule."""
+def explain(rule: str) -> Text:
+    """The text of a rule. Raises: UsageError naming the nearest one."""
     text = RULES.get(rule.upper())
     if text is None:
-        raise UsageError(f"there is no rule '{rule}'{nearest(rule, RULES)} They are O1 to O22")
-    parts = [f"{text.id}: {text.name}", "", *textwrap.wrap(text.meaning, columns), ""]
-    parts += textwrap.wrap(f"Usual repair: {text.repair}", columns)
-    parts += ["", f"Sees: {text.needs}.", "", "Public cases:"]
-    parts += [f"  {case.id}  {case.where}" for case in text.cases]
-    return "\n".join(parts)
+        raise UsageError(f"there is no rule '{rule}', only O1 to O22{nearest(rule, RULES)}")
+    return text

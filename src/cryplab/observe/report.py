@@ -231,4 +231,5 @@ def run_report(machine: Machine, outcome: Outcome, wall_seconds: float = 0.0) ->
         wall_seconds=wall_seconds,
         operations=operation_table(operations, cycles, machine.where),
         software=software,
+        findings=list(machine.observer.findings) if machine.observer else [],
     )

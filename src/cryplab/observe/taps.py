@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-__all__ = ["Taps"]
+if TYPE_CHECKING:
+    from cryplab.machine import Machine
+
+__all__ = ["Taps", "taps_of"]
 
 Listener = Callable[[bytes], None]
 
@@ -46,3 +49,11 @@ class Taps:
             if chunk:
                 for listener in self._listeners:
                     listener(chunk)
+
+
+def taps_of(machine: Machine) -> Taps:
+    """The machine's one distributor of its trace."""
+    if machine.taps is None:
+        machine.taps = Taps(machine.core)
+        machine.core.on_trace = machine.taps.drain
+    return machine.taps

@@ -6,22 +6,19 @@ Fields: cycle, pc, symbol, block, register, access ("r" or "w"), value, fields.
 from __future__ import annotations
 
 import json
-import struct
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
 from cryplab.errors import InputError
+from cryplab.observe.events import RECORD
+from cryplab.observe.taps import taps_of
 
 if TYPE_CHECKING:
     from cryplab.machine import Machine
 
-__all__ = ["RECORD", "TraceWriter", "decode"]
-
-RECORD = struct.Struct("<QIIIBB2x")
-"cycle, pc, address, value, width in bytes, kind (0 read, 1 write)"
-DRAIN_CYCLES = 1_000_000
+__all__ = ["TraceWriter", "decode"]
 
 
 def decode(machine: Machine, raw: bytes) -> Iterator[dict[str, Any]]:
@@ -59,26 +56,19 @@ class TraceWriter:
             self._file = open(self.path, "w", encoding="utf-8")
         except OSError as error:
             raise InputError(f"cannot write the trace to {self.path}: {error.strerror}") from None
-        self.machine.core.trace(True)
-        self.machine.clock.after(DRAIN_CYCLES, self._drain)
+        taps_of(self.machine).add(self._write)
         return self
 
-    def _drain(self) -> None:
-        self.flush()
+    def _write(self, raw: bytes) -> None:
+        """What has come so far."""
         if self._file is not None:
-            self.machine.clock.after(DRAIN_CYCLES, self._drain)
-
-    def flush(self) -> None:
-        """Write what has come so far."""
-        if self._file is not None:
-            for line in decode(self.machine, self.machine.core.take_trace()):
+            for line in decode(self.machine, raw):
                 self._file.write(json.dumps(line) + "\n")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.flush()
-        self.machine.core.trace(False)
+        taps_of(self.machine).remove(self._write)
         if self._file is not None:
             self._file.close()
             self._file = None
