@@ -112,24 +112,6 @@ static int32_t mutex_unlock(struct kernel_mutex *mutex, uint32_t timeout)
     return KERNEL_OK;
 }
 
-/* The last calls, for a debugger: what an RTOS's event recorder keeps. */
-#define EVENTS 16
-static struct {
-    uint32_t cycle, frame;
-    struct kernel_mutex *object;
-    int32_t status;
-} events[EVENTS];
-static uint32_t event_count;
-
-static __attribute__((noinline)) void record(const uint32_t *frame, struct kernel_mutex *object, int32_t status)
-{
-    uint32_t at = event_count++ % EVENTS;
-    events[at].cycle = DWT_CYCCNT;
-    events[at].frame = (uint32_t)frame;
-    events[at].object = object;
-    events[at].status = status;
-}
-
 typedef int32_t (*service)(struct kernel_mutex *mutex, uint32_t timeout);
 
 /* Called by SVC_Handler with the stacked registers: r12 is the service, r0 and r1 its arguments. */
@@ -141,7 +123,6 @@ __attribute__((used)) static void supervisor_call(uint32_t *frame)
     }
     struct kernel_mutex *mutex = (struct kernel_mutex *)frame[0];
     int32_t status = ((service)frame[4])(mutex, frame[1]);
-    record(frame, mutex, status);
     frame[0] = (uint32_t)status;
     if (scheduler.current != scheduler.next) {
         scheduler.current = scheduler.next; /* a switch of stacks would follow here */
