@@ -309,7 +309,8 @@ def test_text_without_a_line_end_and_text_that_is_no_utf8(cryplab) -> None:
 @needs_gcc
 def test_errors_of_the_guest_are_told_with_their_place(cryplab) -> None:
     done = cryplab("run", firmware(13), *UBLOX)
-    assert done.code == 0
+    assert done.code == 1
+    assert "\nfindings: 1\n\nO12 clock-not-enabled: CRYP.CR read while" in done.out
     assert re.search(
         r"guest errors: 1\n  0x\w+ \(sum_bytes\+0x\w+, small\.c:\d+\): CRYP\.CR read while its clock", done.out
     )

@@ -28,6 +28,7 @@ __all__ = ["cli", "main"]
 
 ClockMode = Literal["fast", "exact"]
 F = TypeVar("F", bound=Callable[..., Any])
+DEFAULT_BOARD = "ublox-c030-u201"
 BUILDS = ("software", "hardware", "hal-style", "faulty")
 LIBRARIES = ("mbedtls", "wolfssl")
 LONGEST_SECONDS = 1e9
@@ -86,8 +87,8 @@ def common(function: F) -> F:
     """`--json -q -v --debug`."""
     return _options(
         click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output, nothing else."),
-        click.option("-q", "--quiet", is_flag=True, help="No progress, no messages."),
-        click.option("-v", "--verbose", is_flag=True, help="More."),
+        click.option("-q", "--quiet", is_flag=True, help="Less: only results and what is wrong."),
+        click.option("-v", "--verbose", is_flag=True, help="More: whole lists, who called, how fast."),
         click.option("--debug", is_flag=True, expose_value=False, help="Show a traceback on errors."),
     )(function)
 
@@ -95,7 +96,7 @@ def common(function: F) -> F:
 def on_board(function: F) -> F:
     """`--board`, or `--chip` with `--hse` and `--console`."""
     return _options(
-        click.option("--board", metavar="B", help="A board's name, or a TOML board file."),
+        click.option("--board", metavar="B", help=f"A board's name, or a TOML board file.  [default: {DEFAULT_BOARD}]"),
         click.option("--chip", metavar="C", help="Instead of a board: the bare chip."),
         click.option("--hse", metavar="F", help="With --chip: the crystal, such as 8MHz."),
         click.option("--console", "console_name", metavar="U", help="With --chip: the console, such as USART3."),
@@ -129,9 +130,6 @@ def _board(name: str | None, chip: str | None, hse: str | None, console: str | N
     return boards.find(name or default)
 
 
-DEFAULT_BOARD = "ublox-c030-u201"
-
-
 class ReaderGone(Exception):
     """What reads standard output has gone; click would make exit code 1 of it, which means findings."""
 
@@ -156,7 +154,7 @@ def cli() -> None:
 
 
 # -- boards, regs ----------------------------------------------------------------------------------
-@cli.command("boards")
+@cli.command("boards", short_help="Boards and chips, or all about one.")
 @click.argument("name", required=False)
 @common
 def boards_command(name: str | None, as_json: bool, quiet: bool, verbose: bool) -> None:
@@ -167,7 +165,7 @@ def boards_command(name: str | None, as_json: bool, quiet: bool, verbose: bool) 
         show.emit(show.one_board(boards.find(name)), as_json)
 
 
-@cli.command()
+@cli.command(short_help="The register table of a block.")
 @click.argument("block")
 @click.option("--board", metavar="B", default=DEFAULT_BOARD, show_default=True, help="The chip's version of the block.")
 @common
@@ -177,7 +175,7 @@ def regs(block: str, board: str, as_json: bool, quiet: bool, verbose: bool) -> N
 
 
 # -- build -----------------------------------------------------------------------------------------
-@cli.command()
+@cli.command(short_help="Build reference firmware.")
 @click.argument("program", required=False)
 @on_board
 @of_library
@@ -216,7 +214,7 @@ def build(
 
 
 # -- run -------------------------------------------------------------------------------------------
-@cli.command()
+@cli.command(short_help="Run any firmware and tell what its crypto did.")
 @click.argument("firmware", type=click.Path(path_type=Path))
 @on_board
 @in_time("fast")
@@ -323,7 +321,7 @@ def _until_interrupted(stop: Callable[[], None]) -> Iterator[None]:
 
 
 # -- bench, selftest -------------------------------------------------------------------------------
-@cli.command()
+@cli.command(short_help="The before/after table.")
 @click.argument("firmware", nargs=-1, type=click.Path(path_type=Path))
 @on_board
 @of_library
@@ -389,7 +387,7 @@ def bench(
     sys.exit(result.exit_code)
 
 
-@cli.command()
+@cli.command(short_help="The library's self-tests on the board.")
 @on_board
 @of_library
 @in_time("fast")
@@ -435,7 +433,7 @@ def selftest(
 
 
 # -- accuracy --------------------------------------------------------------------------------------
-@cli.command()
+@cli.command(short_help="Predicted against published rows.")
 @click.option("--board", metavar="B", help="Only this board's published rows.")
 @click.option("--library", type=click.Choice(LIBRARIES), help="Only this library's published rows.")
 @click.option("--clock", type=click.Choice(["exact", "fast"]), default="exact", show_default=True)
@@ -465,7 +463,7 @@ def accuracy(
 
 
 # -- compare ---------------------------------------------------------------------------------------
-@cli.command()
+@cli.command(short_help="Ratios of two or more benchmark logs.")
 @click.argument("logs", nargs=-1, required=True, metavar="BEFORE AFTER [...]")
 @click.option("--fail-below", type=float, metavar="R", help="Exit 1 when a row's ratio is below R.")
 @click.option("--markdown", is_flag=True, help="A table to paste into a pull request.")
@@ -498,9 +496,11 @@ def compare(
 
 
 # -- check -----------------------------------------------------------------------------------------
-@cli.command()
-@click.argument("firmware", type=click.Path(path_type=Path))
+@cli.command(short_help="Is the firmware's crypto right?")
+@click.argument("firmware", required=False, type=click.Path(path_type=Path))
 @on_board
+@of_library
+@click.option("--build", "build_name", type=click.Choice(BUILDS), help="The reference self-test's build, no FIRMWARE.")
 @click.option("--api", type=click.Choice(["auto", "mbedtls", "psa"]), default="auto", show_default=True)
 @click.option("--init", multiple=True, metavar="SYMBOL", help="Call this function first; repeatable.")
 @click.option("--quick", "level", flag_value="quick", help="Under a minute.")
@@ -513,11 +513,14 @@ def compare(
 @click.option("--junit", type=click.Path(path_type=Path), help="Verdicts as JUnit XML.")
 @common
 def check(
-    firmware: Path,
+    firmware: Path | None,
     board: str | None,
     chip: str | None,
     hse: str | None,
     console_name: str | None,
+    library: str,
+    source: Path | None,
+    build_name: str | None,
     api: str,
     init: tuple[str, ...],
     level: Literal["quick", "thorough"] | None,
@@ -532,10 +535,17 @@ def check(
     verbose: bool,
 ) -> None:
     """Call the crypto functions of FIRMWARE in every way that their API promises, and judge what they do."""
+    from cryplab import guest
     from cryplab.check import check as run_check
 
+    if (firmware is None) == (build_name is None):
+        raise UsageError("check what? Give FIRMWARE, or --build for the reference self-test")
     target = _board(board, chip, hse, console_name, DEFAULT_BOARD)
     with show.progress(quiet) as tick:
+        if firmware is None:
+            firmware = guest.build(
+                "selftest", target, library=library, build=build_name or "", source=source, progress=tick
+            )
         result = run_check(
             firmware,
             target,
@@ -559,7 +569,7 @@ def check(
 
 
 # -- explain ---------------------------------------------------------------------------------------
-@cli.command()
+@cli.command(short_help="What a rule means and how it is repaired.")
 @click.argument("rule")
 @common
 def explain(rule: str, as_json: bool, quiet: bool, verbose: bool) -> None:
