@@ -6,7 +6,7 @@ from cryplab.observe.contexts import Call
 from cryplab.observe.rules.base import Rule
 from cryplab.observe.shadow import CrypShadow, HashShadow, RngShadow, Shadow, Stamp
 from cryplab.observe.shadow.base import from_words, swapped
-from cryplab.observe.shadow.cryp import Aead
+from cryplab.observe.shadow.cryp import KEPT_BLOCKS, Aead
 from cryplab.observe.shadow.hash import Message
 
 __all__ = ["DataBytes"]
@@ -22,6 +22,14 @@ class DataBytes(Rule):
     id = "O3"
 
     # -- authenticated last block --------------------------------------------------------------
+    def cryp_use(self, shadow: CrypShadow, stamp: Stamp) -> None:
+        """A message begins: its additional data now, for the caller may use their memory again before it ends."""
+        aead, call = shadow.aead, stamp.call
+        if aead is None or aead.aad is not None or call is None or call is not aead.started.call:
+            return
+        size = min(call.get("aad_length"), BLOCK_BYTES * KEPT_BLOCKS)
+        aead.aad = self.observer.read_memory(call.get("aad"), size) if size else b""
+
     def cryp_aead_end(self, shadow: CrypShadow, aead: Aead) -> None:
         """A GCM or CCM message has ended: padding of its last block, and its additional data."""
         if not aead.final or aead.last is None or aead.by_dma:
@@ -59,15 +67,14 @@ class DataBytes(Rule):
         call = aead.started.call
         if call is None or not aead.whole or "aad" not in call.arguments:
             return
-        size = call.get("aad_length")
-        data = self.observer.read_memory(call.get("aad"), size) if size else b""
+        size, data = call.get("aad_length"), aead.aad
         if data is None:
             return
-        if aead.mode == "CCM" and size:
-            data = aad_prefix(size) + data
-        wanted = [data[i : i + BLOCK_BYTES].ljust(BLOCK_BYTES, b"\0") for i in range(0, len(data), BLOCK_BYTES)]
-        if len(wanted) != aead.header_blocks:
+        prefix = aad_prefix(size) if aead.mode == "CCM" and size else b""
+        if -(-(len(prefix) + size) // BLOCK_BYTES) != aead.header_blocks:
             return  # a matter of lengths, O8
+        data = (prefix + data)[: BLOCK_BYTES * len(aead.header)]
+        wanted = [data[i : i + BLOCK_BYTES].ljust(BLOCK_BYTES, b"\0") for i in range(0, len(data), BLOCK_BYTES)]
         for n, (block, bytes_wanted) in enumerate(zip(aead.header, wanted, strict=False)):
             fed = from_words(block)
             if fed != bytes_wanted:

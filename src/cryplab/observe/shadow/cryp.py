@@ -50,6 +50,8 @@ class Aead:
     whole: bool = True
     valid_from: int = 0
     "Key and IV written later than this cycle belong to another message: its init phase, or its last restore."
+    aad: bytes | None = None
+    "Additional data as the call gave them, when the message began; kept by O3."
     b0: Block | None = None
     header: list[Block] = field(default_factory=list)
     header_blocks: int = 0
