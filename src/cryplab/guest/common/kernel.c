@@ -3,7 +3,6 @@
 
 #include <stddef.h>
 
-#include "stm32f4.h"
 
 #define KERNEL_KIND_THREAD 1
 
