@@ -20,7 +20,7 @@ from cryplab.show import plain_table
 __all__ = ["CheckResult", "Failure", "Verdict"]
 
 COLUMNS = 80
-SHOWN_FAILURES = 5
+SHOWN_FAILURES = 2
 NAMED_FUNCTIONS = 4
 
 
@@ -62,6 +62,10 @@ class Failure:
     steps: list[str] = field(default_factory=list)
     python: str = ""
     alone: bool = True
+
+    def simplicity(self) -> tuple[bool, int]:
+        """Sorts the failure that is easiest to read first."""
+        return not self.python or not self.alone, len(self.python)
 
     def show(self) -> str:
         """For a terminal."""
@@ -137,13 +141,13 @@ class CheckResult:
     def render(self, verbose: bool = False) -> list[RenderableType]:
         """For a person."""
         parts: list[RenderableType] = [self._by_group() if verbose else self._by_algorithm(), ""]
-        shown = sorted(self.failures, key=lambda f: not f.python)[: None if verbose else SHOWN_FAILURES]
+        for finding in self.findings.values():
+            parts += [Text(finding.show()), ""]
+        shown = sorted(self.failures, key=Failure.simplicity)[: None if verbose else SHOWN_FAILURES]
         for failure in shown:
             parts += [Text(failure.show()), ""]
         if len(self.failures) > len(shown):
-            parts += [Text(f"{len(self.failures) - len(shown)} more failing cases: --json or -v lists all"), ""]
-        for finding in self.findings.values():
-            parts += [Text(finding.show()), ""]
+            parts += [Text(f"{len(self.failures) - len(shown)} more failing cases: -v and --json list all."), ""]
         parts += [Text(line) for line in self._not_callable()]
         return [*parts, *(Text(line) for line in textwrap.wrap(self.summary, COLUMNS, break_on_hyphens=False))]
 
