@@ -23,8 +23,8 @@ from cryplab.errors import BoardError, nearest
 from cryplab.registers import Block
 
 __all__ = [
-    "Showable", "StatusLine", "all_boards", "emit", "hanging", "nothing", "one_board", "plain_table", "progress",
-    "registers", "width", "write", "write_raw",
+    "Showable", "StatusLine", "all_boards", "emit", "hanging", "nothing", "one_board", "plain_table", "printed",
+    "progress", "registers", "width", "write", "write_raw",
 ]  # fmt: skip
 
 PIPE_WIDTH = 200
@@ -103,6 +103,12 @@ def plain_table(*columns: str, right: tuple[str, ...] = (), title: str | None = 
     for column in columns:
         table.add_column(column, justify="right" if column in right else "left", overflow="fold")
     return table
+
+
+def printed(consoles: dict[str, str], wanted: bool) -> None:
+    """What each build printed, if it is wanted."""
+    for build, text in consoles.items() if wanted else ():
+        write("", f"{build} build printed:", text.rstrip("\n"))
 
 
 def hanging(text: str, indent: int = 2) -> str:
@@ -223,8 +229,8 @@ def _state(at: At) -> str:
     return "partly" if unmodelled else "modelled"
 
 
-def one_board(board: Board) -> Page:
-    """Core, clocks, memories, blocks and algorithms of one board."""
+def one_board(board: Board, verbose: bool = False) -> Page:
+    """Core, clocks, memories, blocks and algorithms of one board; `verbose`: addresses of what is not modelled."""
     chip = board.chip
     memory = plain_table("memory", "address", "KiB", "DMA", right=("KiB",))
     memories = []
@@ -241,6 +247,9 @@ def one_board(board: Board) -> Page:
         blocks.append({"name": at.name, "base": at.base, "version": at.block.__name__, "clock": at.clock,
                        "irqs": at.irqs, "state": _state(at)})  # fmt: skip
     absent = [p.name for p in chip.not_modelled]
+    if verbose:
+        for known in sorted(chip.not_modelled, key=lambda p: p.base):
+            table.add_row(known.name, f"{known.base:#010x}", "-", "-", "", "not modelled")
     algorithms = {
         name: list(getattr(at.block, "algorithms", ()))
         for name in _crypto(chip)
