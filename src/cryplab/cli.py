@@ -162,7 +162,7 @@ def boards_command(name: str | None, as_json: bool, quiet: bool, verbose: bool) 
     if name is None:
         show.emit(show.all_boards(), as_json)
     else:
-        show.emit(show.one_board(boards.find(name), verbose), as_json)
+        show.emit(show.one_board(boards.find(name)), as_json)
 
 
 @cli.command(short_help="The register table of a block.")
@@ -381,7 +381,6 @@ def bench(
         click.echo(json.dumps(result.to_json(), indent=2))
     else:
         show.write(result.render(form))
-        show.printed(result.console, verbose)
     if chart:
         result.draw(chart)
         click.echo(f"chart: {chart}", err=True)
@@ -430,7 +429,6 @@ def selftest(
     if junit:
         result.write_junit(junit)
     show.emit(result, as_json)
-    show.printed(result.console, verbose and not as_json)
     sys.exit(result.exit_code)
 
 
@@ -579,6 +577,33 @@ def explain(rule: str, as_json: bool, quiet: bool, verbose: bool) -> None:
     from cryplab.observe.explain import explain as look_up
 
     show.emit(look_up(rule), as_json)
+
+
+# -- faults ----------------------------------------------------------------------------------------
+@cli.command("faults")
+@click.argument("cases", nargs=-1, metavar="[CASE]...")
+@on_board
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the RNG and of injected errors.")
+@common
+def faults_command(
+    cases: tuple[str, ...],
+    board: str | None,
+    chip: str | None,
+    hse: str | None,
+    console_name: str | None,
+    seed: int,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Run our drivers with one fault each, and their correct twins: is each fault found?"""
+    from cryplab.guest.faulty.table import faults
+
+    target = _board(board, chip, hse, console_name, DEFAULT_BOARD)
+    with show.progress(quiet) as tick:
+        result = faults(cases, board=target, seed=seed, progress=tick)
+    show.emit(result, as_json)
+    sys.exit(result.exit_code)
 
 
 # -- main ------------------------------------------------------------------------------------------
