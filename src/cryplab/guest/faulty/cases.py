@@ -139,7 +139,7 @@ HASH = tuple(case(id_, rule, kind, public, what, "hash.c", scenario, line, **mor
     ("hash_digest_early", "O4", "handshake-ignored", "B13", "HR read without a look at SR", "known_answers", "digest", {}),
     ("hash_calculated_twice", "O4", "hash-dma-chunking", "B88", "DCAL given twice", "known_answers", "hash_calculated_twice", {}),
     ("hash_words_not_swapped", "O19", "wrong-data-swap", "B39", "DATATYPE not set for bytes", "lengths", "update one_call", {}),
-    ("hash_digest_order", "check", "wrong-data-swap", "B36", "digest stored in register order", "known_answers", "digest", {"found": "check"}),
+    ("hash_digest_order", "check", "wrong-data-swap", "B36", "digest stored in register order", "known_answers", "one_call", {"found": "check"}),
     ("hmac_key_restarted", "O8", "hmac-key-handling", "B91", "second chunk of the key is the first", "hmac", "calculate", {}),
     ("hmac_long_key", "O8", "hmac-key-handling", "B91", "LKEY not set for a long key", "hmac", "calculate", {}),
     ("hmac_last_key_cut", "O8", "hmac-key-handling", "B91", "key after the text cut short", "hmac", "calculate", {}),

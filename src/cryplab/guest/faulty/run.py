@@ -8,6 +8,7 @@ from typing import Any
 
 from cryplab import inject
 from cryplab.guest.faulty import Case, build_faulty, lines_of
+from cryplab.guest.faulty.checks import CHECKS
 from cryplab.machine import Machine, Outcome
 from cryplab.observe.api import bench
 from cryplab.observe.findings import Finding
@@ -16,44 +17,63 @@ __all__ = ["Run", "run_case"]
 
 SECONDS = 0.03
 "Virtual time at most: the longest program takes 6 ms, and a dead wait is one after 5 ms."
+CHECK = "check"
+"Found by comparing results, not by a rule."
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What became of one program."""
+    """What became of one program.
+
+    `wrong` is what a comparison of results found, `line` the line that was named, 0 when none of the case's was.
+    """
 
     case: Case
     faulty: bool
-    elf: Path
     outcome: Outcome
     findings: tuple[Finding, ...]
+    wrong: str = ""
+    line: int = 0
 
     @property
-    def match(self) -> Finding | None:
-        """The finding of the case's rule that names one of its lines."""
-        wanted = lines_of(self.case)
-        for finding in self.findings:
-            if finding.rule == self.case.rule and line_named(finding, self.case.file, wanted):
-                return finding
-        return None
+    def found(self) -> bool:
+        """By its rule, at one of its lines."""
+        return bool(self.line)
+
+    @property
+    def clean(self) -> bool:
+        """Nothing at all was found, and every result was right."""
+        return not self.findings and not self.wrong and self.outcome.reason == "finished" and not self.outcome.code
+
+    @property
+    def kind(self) -> str:
+        """The kind that the finding says, or the case's own when none does."""
+        return next((f.kind for f in self.findings if named(f, self.case)), self.case.kind)
 
 
-def line_named(finding: Finding, file: str, wanted: tuple[int, ...]) -> int:
-    """The line of the finding, or of the earlier access that it names, when it is a wanted one; else 0."""
+def named(finding: Finding, case: Case) -> int:
+    """The case's line that a finding of its rule names, as its place or as the earlier access; 0 when it does not."""
+    if finding.rule != case.rule:
+        return 0
+    wanted = lines_of(case)
     places = [finding.where, *([finding.earlier.where] if finding.earlier else [])]
-    for place in places:
-        if Path(place.file).name == file and place.line in wanted:
-            return place.line
-    return 0
+    return next((p.line for p in places if Path(p.file).name == case.file and p.line in wanted), 0)
 
 
-def run_case(case: Case, *, faulty: bool, board: Any = "ublox-c030-u201") -> Run:
+def run_case(case: Case, *, faulty: bool, board: Any = "ublox-c030-u201", seed: int = 0) -> Run:
     """Build and run a case, watched; cases for `check` with the matches that only unique buffers allow."""
-    elf = build_faulty(case.id, faulty=faulty, board=board)
-    machine = Machine(board)
-    machine.load(elf)
-    observer = machine.observe(deep=case.found == "check", functions=bench.FUNCTIONS)
-    for injection in inject.parse(case.inject):
+    machine = Machine(board, seed=seed)
+    machine.load(build_faulty(case.id, faulty=faulty, board=board))
+    observer = machine.observe(deep=case.found == CHECK, functions=bench.FUNCTIONS)
+    for injection in inject.parse(case.inject, seed):
         injection.arm(machine)
     outcome = machine.run(seconds=SECONDS)
-    return Run(case, faulty, elf, outcome, tuple(observer.findings))
+    wrong, line = "", 0
+    if case.rule == CHECK:
+        function, check = CHECKS[case.id]
+        wrong = check(machine)
+        place = machine.image.debug.line(machine.symbol(function).address) if machine.image else None
+        line = place.line if wrong and place and place.line in lines_of(case) else 0
+    else:
+        line = next((at for finding in observer.findings if (at := named(finding, case))), 0)
+    return Run(case, faulty, outcome, tuple(observer.findings), wrong, line)
