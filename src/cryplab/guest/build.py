@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from cryplab.errors import ToolError, UsageError, nearest
-from cryplab.guest import sources
+from cryplab.guest import sources, wolfssl
 from cryplab.guest.targets import NEWEST_ENGINES, Target, target_of
 
 Progress = Callable[[str], None]
@@ -31,7 +31,7 @@ OUR_FOLDERS = ("common", "device", "ports", "programs")
 
 PROGRAMS = ("benchmark", "selftest")
 BUILDS = ("software", "hardware", "hal-style", "faulty")
-LIBRARIES = ("mbedtls",)
+LIBRARIES = ("mbedtls", "wolfssl")
 
 CPU_FLAGS = ("-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=softfp")
 CORE_FLAGS = {"cortex-m4": CPU_FLAGS, "cortex-m3": ("-mcpu=cortex-m3", "-mthumb")}
@@ -89,20 +89,27 @@ def build(
     build: str = "software",
     source: str | Path | None = None,
     progress: Progress | None = None,
+    math: str = "",
 ) -> Path:
     """Compile a reference program and return the ELF.
 
     Args:
-        program: one of PROGRAMS.
+        program: one of PROGRAMS, or of `wolfssl.PROGRAMS`.
         board: a board's name or an object with `name`, `chip`, `hse_hz` and `console`.
         library: one of LIBRARIES.
         build: one of BUILDS.
         source: the library's sources, instead of the Debian source package.
         progress: called with a line of text at each longer step.
+        math: the big integers of wolfssl, one of `wolfssl.MATHS`; default those of the published rows.
     Raises: UsageError, BoardError or ToolError with one sentence.
     """
-    _known("program", program, PROGRAMS)
     _known("library", library, LIBRARIES)
+    if library == "wolfssl":
+        program = wolfssl.program_of(program)
+    else:
+        _known("program", program, PROGRAMS)
+    if math and library != "wolfssl":
+        raise UsageError(f"--math goes with --library wolfssl; {library} has one kind of big integers")
     _known("build", build, BUILDS)
     target = target_of(board)
     if build != "software" and not target.chip.crypto:
@@ -115,6 +122,11 @@ def build(
     folder = sources.cache_folder() / "guest"
     folder.mkdir(parents=True, exist_ok=True)
     board_folder = _board_folder(folder, target)
+    if library == "wolfssl":
+        math = wolfssl.math_of(target, program, build, math)
+        units = _wolfssl_units(wolfssl.parts(root, HERE, program, build, target, math), target, board_folder)
+        objects = _compile(compiler, units, folder / "objects", say)
+        return _link(compiler, f"wolfssl-{program}", f"{build}-{math}", target, objects, folder)
     units = [*_library_units(root, build, target), *_our_units(program, root, build, target, board_folder)]
     objects = _compile(compiler, units, folder / "objects", say)
     return _link(compiler, program, build, target, objects, folder)
@@ -215,6 +227,16 @@ def _our_units(program: str, root: Path, build: str, target: Target, board_folde
     return units
 
 
+def _wolfssl_units(parts: wolfssl.ProgramParts, target: Target, board_folder: Path) -> list[Unit]:
+    flags = (*target_flags(target), *parts.flags)
+    headers = _headers(*parts.headers)
+    ours = headers + _headers(HERE / "common", board_folder)
+    return [
+        *(Unit(source, (*flags, "-w"), headers) for source in parts.library),
+        *(Unit(source, (*flags, f"-I{board_folder}", *OUR_FLAGS), ours) for source in parts.ours),
+    ]
+
+
 def _board_folder(folder: Path, target: Target) -> Path:
     text = target.header()
     made = folder / f"board-{target.board}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
@@ -268,13 +290,14 @@ def _link(compiler: Compiler, program: str, build: str, target: Target, objects:
         *CORE_FLAGS[target.chip.core], *LINK_FLAGS, *(f"-Wl,-u,{name}" for name in KEPT.get(program, ())),
         f"-T{script}",
         f"-Wl,--defsym=FLASH_SIZE={target.chip.flash}", f"-Wl,--defsym=RAM_SIZE={target.chip.ram}",
+        *((f"-Wl,--defsym=STACK_SIZE={wolfssl.STACK_BYTES}",) if program.startswith("wolfssl") else ()),
     )  # fmt: skip
     key = _key(compiler, _digest([script]), *flags, *(made.name for made in objects))
     elf = folder / f"{program}-{target.board}-{build}-{key}.elf"
     if not elf.is_file():
         with tempfile.TemporaryDirectory(dir=folder) as work:
             fresh = Path(work) / elf.name
-            _tool([compiler.path, *flags, *map(str, objects), "-o", str(fresh)], elf.stem)
+            _tool([compiler.path, *flags, *map(str, objects), "-lm", "-o", str(fresh)], elf.stem)
             os.replace(fresh, elf)
     return elf
 

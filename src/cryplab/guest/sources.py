@@ -56,6 +56,16 @@ PACKAGES = {
         keep=("include", "library", "LICENSE"),
         probe="library/aes.c",
     ),
+    "wolfssl": SourcePackage(
+        name="wolfssl",
+        title="wolfSSL",
+        version="5.5.4",
+        tarball="wolfssl_5.5.4.orig.tar.gz",
+        sha256="b7ee150e49def77c765bc02aac92ddeb0bebefd4cb12aa263d8f95e405221fb8",
+        variable="CRYPLAB_WOLFSSL",
+        keep=("wolfcrypt", "wolfssl", "COPYING", "LICENSING"),
+        probe="wolfcrypt/src/aes.c",
+    ),
 }
 
 

@@ -117,6 +117,7 @@ typedef struct {
 #define CRYP_CR_ALGOMODE_AES_KEY 0x00000038u
 #define CRYP_CR_ALGOMODE_AES_GCM 0x00080000u
 #define CRYP_CR_ALGOMODE_AES_CCM 0x00080008u
+#define CRYP_CR_DATATYPE (3u << 6)
 #define CRYP_CR_DATATYPE_8BIT (2u << 6)
 #define CRYP_CR_KEYSIZE(n) ((n) << 8) /* 0: 128, 1: 192, 2: 256 bits */
 #define CRYP_CR_FFLUSH (1u << 14)

@@ -1,0 +1,103 @@
+"""What the wolfCrypt programs are made of: wolfCrypt's sources unmodified, its STM32 port over our small libraries.
+
+F2 takes the port's path of Standard Peripheral Library calls (`ports/wolfssl/spl`), F4 that of CubeMX HAL calls
+(`ports/wolfssl/hal`). Conditions and their reasons: docs/wolfssl.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from cryplab.errors import UsageError, nearest
+from cryplab.guest.targets import Target
+
+__all__ = ["BUILDS", "MATHS", "PROGRAMS", "ProgramParts", "math_of", "parts", "program_of"]
+
+PROGRAMS = ("benchmark", "test", "ctaocrypt")
+ALIASES = {"selftest": "test"}
+BUILDS = ("software", "hardware")
+MATHS = ("heap", "fast", "sp")
+
+MODULES = (
+    "aes", "arc4", "asn", "chacha", "chacha20_poly1305", "cmac", "coding", "curve25519", "des3", "dh", "ecc", "ed25519",
+    "error", "fe_low_mem", "ge_low_mem", "fe_operations", "ge_operations", "hash", "hmac", "integer", "kdf", "logging",
+    "md5", "memory", "poly1305", "pwdbased", "random", "rsa", "sha", "sha256", "sha3", "sha512", "signature",
+    "sp_c32", "sp_cortexm", "sp_int", "tfm", "wc_encrypt", "wc_port", "wolfmath",
+)  # fmt: skip
+PORT = "wolfcrypt/src/port/st/stm32.c"
+OWN_SOURCE = {"benchmark": "wolfcrypt/benchmark/benchmark.c", "test": "wolfcrypt/test/test.c"}
+BASE_FLAGS = (
+    "-std=gnu11", "-g", "-ffunction-sections", "-fdata-sections", "-fomit-frame-pointer", "-fno-builtin-printf",
+)  # fmt: skip
+OPTIMISATION = {"cortex-m3": "-O2", "cortex-m4": "-Os"}
+STACK_BYTES = 0xA000
+BENCH_SECONDS = "0.05"
+
+
+class ProgramParts:
+    """Sources of one program: `library` is wolfCrypt's, `ours` our own; flags and include folders for both."""
+
+    def __init__(self, library: list[Path], ours: list[Path], flags: tuple[str, ...], headers: list[Path]) -> None:
+        self.library, self.ours, self.flags, self.headers = library, ours, flags, headers
+
+
+def program_of(name: str) -> str:
+    """The program's own name; the self-test is wolfCrypt's `test`. Raises: UsageError."""
+    program = ALIASES.get(name, name)
+    if program not in PROGRAMS:
+        raise UsageError(
+            f"wolfssl has no program '{name}'{nearest(name, PROGRAMS) or '.'} There is {', '.join(PROGRAMS)}"
+        )
+    return program
+
+
+def math_of(target: Target, program: str, build: str, wanted: str) -> str:
+    """The big integers of a build: as wanted, else those of the published rows of its core.
+
+    F2: "heap" (2012). F4: software "fast", hardware "sp" (wolfSSL's STM32 benchmark list). Raises: UsageError.
+    """
+    if wanted and wanted not in MATHS:
+        raise UsageError(f"--math {wanted}{nearest(wanted, MATHS) or ':'} there is {', '.join(MATHS)}")
+    if wanted:
+        return wanted
+    if target.chip.core == "cortex-m3":
+        return "heap"
+    return "fast" if build == "software" else "sp"
+
+
+def parts(root: Path, here: Path, program: str, build: str, target: Target, math: str) -> ProgramParts:
+    """What to compile.
+
+    Args:
+        root: wolfSSL's sources.
+        here: the guest folder.
+        program, build: from PROGRAMS and BUILDS.
+        target: the board.
+        math: from MATHS.
+    Raises: UsageError for a build that there is not.
+    """
+    if build not in BUILDS:
+        raise UsageError(f"wolfssl has no {build} build; there is {', '.join(BUILDS)}")
+    port = here / "ports" / "wolfssl"
+    family = "spl" if target.chip.core == "cortex-m3" else "hal"
+    include = (port, port / family, here / "device", here / "common", root)
+    flags = (
+        *BASE_FLAGS, OPTIMISATION[target.chip.core], "-DWOLFSSL_USER_SETTINGS", f"-DCRYPLAB_{build.upper()}",
+        f"-DCRYPLAB_{family.upper()}", *((f"-DCRYPLAB_{program.upper()}",) if program == "ctaocrypt" else ()), f"-DCRYPLAB_MATH_{math.upper()}", f"-DCRYPLAB_BENCH_SECONDS={BENCH_SECONDS}f",
+        *(f"-I{folder}" for folder in include),
+    )  # fmt: skip
+    ours = [
+        *sorted((here / "common").glob("*.c")), *sorted(port.glob("*.c")), *sorted((port / family).glob("*.c")),
+        *sorted((here / "programs" / "wolfssl").glob(f"{program}*.c")),
+    ]  # fmt: skip
+    return ProgramParts(list(_library(root, program)), ours, flags, [port, here / "device", root / "wolfssl"])
+
+
+def _library(root: Path, program: str) -> Iterator[Path]:
+    for name in MODULES:
+        if (source := root / "wolfcrypt" / "src" / f"{name}.c").is_file():
+            yield source
+    yield root / PORT
+    if program in OWN_SOURCE:
+        yield root / OWN_SOURCE[program]
