@@ -20,6 +20,7 @@ from cryplab.show import plain_table
 __all__ = ["CheckResult", "Failure", "Verdict"]
 
 COLUMNS = 80
+GROUPS_COLUMNS, TIE = 47, "\x1f"
 SHOWN_FAILURES = 2
 NAMED_FUNCTIONS = 4
 
@@ -47,6 +48,12 @@ class Verdict:
         """Sum up."""
         for name in ("cases", "calls", "failed", "unsupported", "skipped"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+def _wrapped(items: Iterable[str]) -> str:
+    """With commas, in lines; no item is broken."""
+    joined = ", ".join(item.replace(" ", TIE) for item in items)
+    return "\n".join(textwrap.wrap(joined, GROUPS_COLUMNS, break_on_hyphens=False)).replace(TIE, " ")
 
 
 @dataclass(slots=True)
@@ -176,7 +183,7 @@ class CheckResult:
                 algorithm,
                 f"{sum(v.calls for v in mine):,}",
                 word,
-                Text("\n".join(textwrap.wrap(", ".join(groups), 47, break_on_hyphens=False))),
+                Text(_wrapped(groups)),
             )
         return table
 

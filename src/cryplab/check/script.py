@@ -139,5 +139,8 @@ def _needs(steps: Iterable[Step]) -> Iterable[str]:
             yield f"{opened.get(step.context, '')}-{step.kind}"
         elif step.does in ("digest", "hmac"):
             yield f"{step.kind} {step.does}"
-        elif step.does in ("seal", "unseal", "clone", "starts"):
+        elif step.does == "clone":
+            opened[step.context] = opened.get(step.source, "")
+            yield f"{opened[step.context]} clone"
+        elif step.does in ("seal", "unseal", "starts"):
             yield f"{opened.get(step.context, '')} {step.does}"
