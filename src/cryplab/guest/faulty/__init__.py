@@ -65,4 +65,5 @@ def build_faulty(case_id: str, *, faulty: bool = True, board: Any = "ublox-c030-
     units.append(guest_build.Unit(HERE / case.file, mine, below + guest_build._headers(HERE)))
     objects = guest_build._compile(compiler, units, folder / "objects", lambda _line: None)
     name = f"{case.id}-{'faulty' if faulty else 'right'}"
-    return guest_build._link(compiler, "fault", name, target, objects, folder)
+    elf: Path = guest_build._link(compiler, "fault", name, target, objects, folder)
+    return elf

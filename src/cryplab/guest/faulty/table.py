@@ -55,7 +55,8 @@ class Faults:
         clean = sum(row.right.clean for row in self.rows)
         lines += [
             "",
-            f"{good} of {len(self.rows)} good: {found} faults of {kinds} kinds found at the right line, {clean} twins clean",
+            f"{good} of {len(self.rows)} good: {found} faults of {kinds} kinds found at the right line, "
+            f"{clean} twins clean",
             "run: found by watching; check: by results or unique buffers too",
         ]
         return lines

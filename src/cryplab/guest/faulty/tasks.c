@@ -30,7 +30,9 @@ static void vectors_in_ram(void)
 static void tick(handler function, uint32_t cycles)
 {
     SysTick->CTRL = 0;
-    table[VECTOR_SYSTICK] = function;
+    if (function != NULL) { /* a tick may still be pending */
+        table[VECTOR_SYSTICK] = function;
+    }
     SysTick->LOAD = cycles - 1;
     SysTick->VAL = 0;
     SysTick->CTRL = SysTick_CTRL_CLKSOURCE | (function != NULL ? SysTick_CTRL_TICKINT : 0) | SysTick_CTRL_ENABLE;
