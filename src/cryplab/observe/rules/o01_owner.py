@@ -81,8 +81,8 @@ class Owner(Rule):
             shadow,
             stamp,
             "data processed in the running state of another context",
-            f"Data of {call.object} enters {shadow.name} while its {aead.mode} state is that of {owner.object}: no init "
-            "phase and no restore of CSGCMCCM0R to 7R came in between.",
+            f"Data of {call.object} enters {shadow.name} while its {aead.mode} state is that of {owner.object}: "
+            "no init phase and no restore of CSGCMCCM0R to 7R came in between.",
             earlier=(f"the {aead.mode} message in the block was begun or restored", aead.started),
         )
 
@@ -99,8 +99,8 @@ class Owner(Rule):
                     shadow,
                     stamp,
                     "data hashed behind the message of another context",
-                    f"More data of {call.object} enters {shadow.name}.DIN, and the block has since worked on a message of "
-                    f"{owner.object}: the running state was not restored.",
+                    f"More data of {call.object} enters {shadow.name}.DIN, and the block has since worked on a "
+                    f"message of {owner.object}: the running state was not restored.",
                     earlier=(f"{shadow.name} was given that message", message.started),
                 )
             if owner.object is call.object and message.number == call.object.message:

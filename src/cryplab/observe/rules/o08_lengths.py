@@ -267,7 +267,6 @@ class Lengths(Rule):
                     earlier=("the HMAC began", message.started),
                 )
 
-
     def _check_key(self, shadow: HashShadow, stamp: Stamp, message: Message, call: Call) -> None:
         """The words fed as key against the key that the call was given."""
         size = min(call.get("key_bytes"), 4 * KEPT_WORDS)

@@ -49,8 +49,8 @@ class ClocksAndResets(Rule):
             shadow,
             stamp,
             "the block was reset with another context open in it",
-            f"More data of {call.object} enters {shadow.name}.DIN after the running state was wiped by a reset of the block"
-            + (f" in {by.call}." if by.call else "."),
+            f"More data of {call.object} enters {shadow.name}.DIN after the running state was wiped by a reset of "
+            "the block" + (f" in {by.call}." if by.call else "."),
             earlier=(f"{shadow.name} was reset", by),
         )
 

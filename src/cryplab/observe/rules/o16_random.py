@@ -131,8 +131,8 @@ class RngErrors(Rule):
                 shadow,
                 stamp,
                 "recovery without end",
-                f"{shadow.name} was started {shadow.starts} times, and no word was taken in between: the error does not go "
-                "away by that, and the caller is not told.",
+                f"{shadow.name} was started {shadow.starts} times, and no word was taken in between: the error does "
+                "not go away by that, and the caller is not told.",
                 registers={f"{shadow.name}.SR as last read": f"{shadow.sr:#010x}"},
             )
 
@@ -188,10 +188,11 @@ class ErrorsReported(Rule):
         if call.function.does != "random" or call.marks.get("words"):
             return
         for shadow in self.observer.shadows:
-            if isinstance(shadow, RngShadow) and shadow.ready is not None and shadow.ready.cycle >= call.entry.cycle:
-                if not shadow.sr & (SEED | CLOCK):
-                    self.found(
-                        "error-swallowed", shadow, stamp, "an error reported that the block did not report",
-                        f"{call} returned an error; {shadow.name}.SR was last read as {shadow.sr:#04x}: a word was ready "
-                        "and no error was shown.", earlier=("status was read", shadow.ready), call=call,
-                    )  # fmt: skip
+            if not isinstance(shadow, RngShadow) or shadow.ready is None or shadow.sr & (SEED | CLOCK):
+                continue
+            if shadow.ready.cycle >= call.entry.cycle:
+                self.found(
+                    "error-swallowed", shadow, stamp, "an error reported that the block did not report",
+                    f"{call} returned an error; {shadow.name}.SR was last read as {shadow.sr:#04x}: a word was "
+                    "ready and no error was shown.", earlier=("status was read", shadow.ready), call=call,
+                )  # fmt: skip
