@@ -41,7 +41,7 @@ class PublishedRow:
 _SYSTEMS = {
     ("ublox-c030-u201", "mbedtls"): ("mbed TLS on STM32F437", "u-blox C030-U201 STM32F437VG"),
     ("stm3221g-eval", "wolfssl"): ("CyaSSL on STM32F2", "STM3221G-EVAL STM32F217IG"),
-    ("stm32437i-eval", "wolfssl"): ("wolfSSL STM32 benchmark list", "STM32F437I-EVAL"),
+    ("stm32f437i-eval", "wolfssl"): ("wolfSSL STM32 benchmark list", "STM32F437I-EVAL"),
     ("nucleo-h753zi", "wolfssl"): ("wolfSSL STM32 benchmark list", "NUCLEO-H753ZI"),
     ("nucleo-l4a6zg", "wolfssl"): ("wolfSSL STM32 benchmark list", "NUCLEO-L4A6ZG"),
     ("stm32l562e-dk", "wolfssl"): ("wolfSSL STM32 benchmark list", "STM32L562E-DK"),

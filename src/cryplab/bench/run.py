@@ -6,19 +6,19 @@ import fnmatch
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 
 from cryplab import board as boards
 from cryplab import guest
 from cryplab.bench import published
-from cryplab.bench.formats import write
+from cryplab.bench.formats import BYTES_PER_SECOND, write
 from cryplab.bench.limits import Limit
 from cryplab.bench.measure import BuildRun, Job, run_job
-from cryplab.bench.rows import BenchRow
+from cryplab.bench.rows import BenchRow, convert
 from cryplab.bench.table import bench_tables, markdown
 from cryplab.bench.worker import run_in_process
 from cryplab.board import Board
@@ -88,12 +88,17 @@ class BenchResult:
         return f"{self.board.title}, {self.library}, {self.clock_hz / 1e6:g} MHz, {self.clock} clock"
 
     def render(self, form: str = "table") -> RenderableType:
-        """The table, or text as a benchmark program prints it: one part for each build."""
+        """The table, or text as a benchmark program prints it: one part for each build.
+
+        In the form of 2012 the table follows, with what was published beside it.
+        """
+        if form == "ctaocrypt":
+            return Group(self._texts(form), "", bench_tables(self.rows, self.builds, "predicted beside published"))
         if form == "table":
             return bench_tables(self.rows, self.builds, self.heading)
         if form == "markdown":
             return markdown(self.rows, self.builds, self.heading)
-        return "\n\n".join(f"{self.heading}, {build}\n\n{self._text(build, form)}" for build in self.builds)
+        return self._texts(form)
 
     def draw(self, path: Path) -> Path:
         """A chart of all rows: bars for each build."""
@@ -104,6 +109,9 @@ class BenchResult:
             columns = [row.columns.get(build) for build in self.builds]
             bars.append(Bar(row.name, row.unit, tuple(None if c is None else c.value for c in columns)))
         return draw_bars(path, self.heading, self.builds, bars, "predicted by cryplab")
+
+    def _texts(self, form: str) -> str:
+        return "\n\n".join(f"{self.heading}, {build}\n\n{self._text(build, form)}" for build in self.builds)
 
     def _text(self, build: str, form: str) -> str:
         found = [row.measurement(build, self.clock_hz) for row in self.rows]
@@ -122,6 +130,8 @@ def bench(
     source: str | Path | None = None,
     jobs: int = 2,
     progress: Callable[[str], None] | None = None,
+    program: str = "benchmark",
+    math: str = "",
 ) -> BenchResult:
     """Run the benchmark and put the builds beside each other.
 
@@ -138,6 +148,8 @@ def bench(
         source: library sources from this folder.
         jobs: processes at a time; 1 runs in this process.
         progress: called with a line of text now and then.
+        program: of the reference firmware: "benchmark", or wolfssl's "ctaocrypt".
+        math: big integers of wolfssl, see `guest.build`.
     Raises: UsageError, InputError, ToolError, GuestCrash, LimitReached.
     """
     target = board if isinstance(board, Board) else boards.find(board)
@@ -147,7 +159,8 @@ def bench(
         todo = _firmware_jobs(target, firmware, clock, seed)
     else:
         todo = [
-            Job(b, target, guest.build("benchmark", target, library, b, source, say), clock, seed, row_filter)
+            Job(b, target, guest.build(program, target, library, b, source, say, math), clock, seed, row_filter,
+                reference=(library, program) != ("wolfssl", "benchmark"))  # wolfCrypt's own prints its rows
             for b in _builds(builds)
         ]
     runs = _run_all(todo, jobs, say)
@@ -204,14 +217,23 @@ def _run_all(todo: Sequence[Job], jobs: int, say: Callable[[str], None]) -> list
 
 
 def _merge(runs: Sequence[BuildRun], board: str, library: str) -> list[BenchRow]:
-    """Rows by name, in the order in which they were first met."""
-    table: dict[tuple[str, str], BenchRow] = {}
+    """Rows by name, in the order in which they were first met, in the unit in which they were first met.
+
+    A program may print KiB/s in one build and MiB/s in another.
+    """
+    table: dict[tuple[str, bool], BenchRow] = {}
     for run in runs:
         for measured in run.rows:
-            row = table.setdefault((measured.name, measured.unit), BenchRow(measured.name, measured.unit))
-            row.columns[run.build] = measured.column
-            if measured.limit != Limit():
-                row.limit = measured.limit
+            key = measured.name, measured.unit in BYTES_PER_SECOND
+            row = table.setdefault(key, BenchRow(measured.name, measured.unit))
+            value = convert(measured.column.value, measured.unit, row.unit)
+            if value is None:  # ms in one build, operations a second in another of no time
+                continue
+            row.columns[run.build] = replace(measured.column, value=value)
+            limit = measured.limit
+            if limit != Limit():
+                cpu, dma = (None if v is None else convert(v, measured.unit, row.unit) for v in (limit.cpu, limit.dma))
+                row.limit = Limit(cpu, dma)
     for row in table.values():
         row.published_software = published.find(board, library, SOFTWARE, row.name)
         row.published_hardware = published.find(board, library, HARDWARE, row.name)

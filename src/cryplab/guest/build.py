@@ -132,6 +132,11 @@ def build(
     return _link(compiler, program, build, target, objects, folder)
 
 
+def programs(library: str) -> tuple[str, ...]:
+    """Names of a library's reference programs."""
+    return wolfssl.PROGRAMS if library == "wolfssl" else PROGRAMS
+
+
 def _known(what: str, name: str, names: Sequence[str]) -> None:
     if name not in names:
         raise UsageError(f"no {what} '{name}'{nearest(name, names) or '.'} There is {', '.join(names)}")
