@@ -98,7 +98,7 @@ def test_forced_bits(bus: Bus) -> None:
         ("TOY.CRX.ON", "TOY.CRX.ON: TOY has no register 'CRX'; did you mean 'CR'?"),
         ("TOY.CR.LEVL", "TOY.CR.LEVL: TOY.CR has no field 'LEVL'; did you mean 'LEVEL'?"),
         ("ADC1.SR.EOC", "ADC1.SR.EOC: ADC1 has no register 'SR'; it is not modelled: name an offset and a bit"),
-        ("TOY", "'TOY': expected BLOCK.REG.FIELD, such as RCC.CR.HSERDY or ADC1.0x00.1"),
+        ("TOY", "'TOY': expected BLOCK.REG.FIELD, such as RCC.CR.HSERDY or ADC.0x00.1"),
     ],
 )
 def test_force_says_what_there_is(bus: Bus, path: str, sentence: str) -> None:

@@ -188,6 +188,7 @@ def test_wrong_usage_of_the_program(cryplab) -> None:
         ("--set", "CRYPT.CR.CRYPEN=1", 3, "no peripheral 'CRYPT'; did you mean 'CRYP'?"),
         ("--set", "RCC.CRR.HSERDY=1", 3, "RCC has no register 'CRR'; did you mean 'CR'?"),
         ("--set", "RCC.CR.HSERDI=1", 3, "RCC.CR has no field 'HSERDI'; did you mean 'HSERDY'?"),
+        ("--set", "GPIOC.IDR.33=1", 3, "GPIOC.IDR.33: bits 33 are none of a register; expected 31 down to 0"),
         ("--set", "RCC.CR.HSERDY=2", 3, "RCC.CR.HSERDY=0x2: the field has 1 bit"),
         ("--set", "ADC.SR.EOC=1", 3, "it is not modelled: name an offset and a bit, such as ADC.0x00.1"),
         ("--stub", "outr=1", 3, "has no symbol 'outr'; did you mean 'outer'?"),

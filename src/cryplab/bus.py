@@ -11,6 +11,7 @@ bridge is busy for 2·d + 2 cycles, for which a following access to that bus wai
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -273,28 +274,34 @@ class Bus:
 
     @staticmethod
     def _bits(block: Block, reg_name: str, field_name: str, path: str) -> tuple[int, int, int]:
+        """Offset, mask and lowest bit; a field may also be named by its bits, `13` or `15:8`."""
         from cryplab.errors import nearest
 
+        numbered = re.fullmatch(r"(\d+)(?::(\d+))?", field_name)
         for offset, place in block.places.items():
             if place.name == reg_name.upper():
                 reg: type[Reg] = place.reg
                 for f in reg.fields:
                     if f.name == field_name.upper():
                         return offset, f.bits, f.lo
+                if numbered:
+                    break
                 names = [f.name for f in reg.fields]
                 raise BoardError(
                     f"{path}: {block.name}.{place.name} has no field '{field_name}'"
-                    f"{nearest(field_name, names) or '.'} It has {', '.join(names)}"
+                    f"{nearest(field_name, names) or '.'} It has {', '.join(names)}; a bit number will do too"
                 )
-        try:
-            offset = int(reg_name, 16)
-            high, _, low = field_name.partition(":")
-            hi, lo = int(high), int(low or high)
-        except ValueError:
-            names = [p.name for p in block.places.values()]
-            raise BoardError(
-                f"{path}: {block.name} has no register '{reg_name}'{nearest(reg_name, names)}"
-                + ("" if names else "; it is not modelled: name an offset and a bit, such as "
-                   f"{block.name}.0x00.1")
-            ) from None  # fmt: skip
-        return offset & ~3, ((1 << (hi - lo + 1)) - 1) << lo, lo
+        else:
+            if not re.fullmatch(r"0x[0-9a-fA-F]{1,4}", reg_name) or not numbered:
+                names = [p.name for p in block.places.values()]
+                raise BoardError(
+                    f"{path}: {block.name} has no register '{reg_name}'{nearest(reg_name, names)}"
+                    + ("" if names else "; it is not modelled: name an offset and a bit, such as "
+                       f"{block.name}.0x00.1")
+                )  # fmt: skip
+            offset = int(reg_name, 16) & ~3
+        hi = int(numbered[1])
+        lo = int(numbered[2] or hi)
+        if not 31 >= hi >= lo:
+            raise BoardError(f"{path}: bits {field_name} are none of a register; expected 31 down to 0")
+        return offset, ((1 << (hi - lo + 1)) - 1) << lo, lo
