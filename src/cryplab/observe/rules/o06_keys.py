@@ -30,9 +30,10 @@ class KeyAndIv(Rule):
         if asked == "AES" and shadow.mode[0] != "AES":
             return  # the mode itself is wrong, O19
         verdict = judge_key(shadow, stamp.call, self.observer.read_memory)
-        told = verdict.why not in ("right", "unknown") and self._report(shadow, stamp, verdict)
-        if not told and verdict.why != "other" and shadow.loaded:
-            self._check_places(shadow, stamp)
+        if verdict.why != "right":
+            told = verdict.why != "unknown" and self._report(shadow, stamp, verdict)
+            if not told and verdict.why != "other" and shadow.loaded:
+                self._check_places(shadow, stamp)
         if shadow.mode[1] in CHAINED:
             needed = 2 if shadow.mode[0] in ("DES", "TDES") else 4
             unwritten = [IV_NAMES[i] for i in range(needed) if shadow.iv_stamps[i] is None]

@@ -80,10 +80,10 @@ class Capability(Rule):
 
     def _check_order(self, shadow: Shadow, call: Call, stamp: Stamp, words: list[int], datatype: int) -> None:
         tail = call.input_before[-RESULT_BYTES:]
-        seen = [from_words([swapped(w, d) for w in words]) for d in range(len(DATATYPE_NAMES))]
-        if seen[datatype] in tail or not any(words):
+        if from_words([swapped(w, datatype) for w in words]) in tail or not any(words):
             return
-        other = next((d for d in range(len(DATATYPE_NAMES)) if seen[d] in tail), None)
+        orders = range(len(DATATYPE_NAMES))
+        other = next((d for d in orders if from_words([swapped(w, d) for w in words]) in tail), None)
         if other is not None:
             self.found(
                 "wrong-data-swap",
