@@ -1,7 +1,7 @@
 """Commands in README and docs are run, and what they print is compared.
 
 A fenced block marked `console` holds commands behind `$ ` and their output. A line `...` stands for any
-lines. `make` targets and blocks behind `<!-- not run: why -->` are left out; `<!-- slow -->` marks a slow one.
+lines, `...` within a line for any characters. `make` targets and blocks behind `<!-- not run: why -->` are left out; `<!-- slow -->` marks a slow one.
 Blocks marked `python` behind `<!-- run -->` are executed.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -67,31 +66,43 @@ def commands(body: str) -> list[tuple[str, str]]:
 
 
 def matches(expected: str, printed: str) -> bool:
-    lines = [re.escape(line.rstrip()) for line in expected.strip("\n").splitlines()]
-    pattern = "\n".join(".*" if line == re.escape("...") else line for line in lines)
-    actual = "\n".join(line.rstrip() for line in printed.strip("\n").splitlines())
-    return re.fullmatch(pattern, actual, re.DOTALL) is not None
+    """A line `...` stands for any lines, `...` inside a line for any characters of that line."""
+    parts = []
+    for line in expected.strip("\n").splitlines():
+        if line.strip() == "...":
+            parts.append(r"(?:[^\n]*\n)*?")
+        else:
+            parts.append(r"[^\n]*?".join(re.escape(piece) for piece in line.rstrip().split("...")) + r"\n")
+    actual = "\n".join(line.rstrip() for line in printed.strip("\n").splitlines()) + "\n"
+    return re.fullmatch("".join(parts), actual) is not None
 
 
 def params() -> list[object]:
     return [pytest.param(e, id=e.name, marks=[pytest.mark.slow] if e.mark == "slow" else []) for e in examples()]
 
 
+def shell(folder: Path) -> dict[str, str]:
+    """An environment in which `cryplab` is this checkout."""
+    programs = folder / "bin"
+    programs.mkdir()
+    program = programs / "cryplab"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m cryplab "$@"\n')
+    program.chmod(0o755)
+    path = f"{programs}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return dict(os.environ, COLUMNS="80", PATH=path, PYTHONPATH=str(ROOT / "src"))
+
+
 @pytest.mark.parametrize("example", params())
 def test_example(example: Example, tmp_path: Path) -> None:
-    environment = dict(os.environ, COLUMNS="80", PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
-    environment["PYTHONPATH"] = str(ROOT / "src")
+    environment = shell(tmp_path)
     if example.kind == "python":
         subprocess.run([sys.executable, "-c", example.body], cwd=tmp_path, check=True, env=environment)
         return
     for command, expected in commands(example.body):
-        if command.startswith("make ") or command == "make":
+        if command.split()[0] == "make":
             continue
-        words = shlex.split(command)
-        if words[0] == "cryplab":
-            words = [sys.executable, "-m", "cryplab", *words[1:]]
         done = subprocess.run(
-            words if words[0] == sys.executable else ["sh", "-c", command],
+            ["sh", "-c", command],
             cwd=tmp_path,
             env=environment,
             stdin=subprocess.DEVNULL,
