@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,8 @@ __all__ = ["Run", "run_case"]
 
 SECONDS = 0.03
 "Virtual time at most: the longest program takes 6 ms, and a dead wait is one after 5 ms."
-CHECK = "check"
-"Found by comparing results, not by a rule."
+CHECK, CRASH = "check", "crash"
+"Found by comparing results, or by the core's own fault: not by a rule."
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,12 @@ def named(finding: Finding, case: Case) -> int:
     return next((p.line for p in places if Path(p.file).name == case.file and p.line in wanted), 0)
 
 
+def crashed_at(outcome: Outcome, case: Case) -> int:
+    """The case's line that the report of a crash names first; 0 when it does not."""
+    said = re.search(rf"{re.escape(case.file)}:(\d+)", outcome.crash)
+    return int(said[1]) if said and int(said[1]) in lines_of(case) else 0
+
+
 def run_case(case: Case, *, faulty: bool, board: Any = "ublox-c030-u201", seed: int = 0) -> Run:
     """Build and run a case, watched; cases for `check` with the matches that only unique buffers allow."""
     machine = Machine(board, seed=seed)
@@ -74,6 +81,8 @@ def run_case(case: Case, *, faulty: bool, board: Any = "ublox-c030-u201", seed: 
         wrong = check(machine)
         place = machine.image.debug.line(machine.symbol(function).address) if machine.image else None
         line = place.line if wrong and place and place.line in lines_of(case) else 0
+    elif case.rule == CRASH:
+        line = crashed_at(outcome, case)
     else:
         line = next((at for finding in observer.findings if (at := named(finding, case))), 0)
     return Run(case, faulty, outcome, tuple(observer.findings), wrong, line)

@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
+from cryplab import board as boards
 from cryplab.errors import UsageError
 from cryplab.guest.faulty import CASES, Case
 from cryplab.guest.faulty.run import Run, run_case
 
 __all__ = ["Faults", "faults"]
 
+NEEDS = {
+    "aes.c": ("AES-ECB", "DES-ECB"), "aead.c": ("AES-GCM", "AES-CCM"), "hash.c": ("SHA-256",), "rng.c": ("RNG",),
+    "dma.c": ("AES-CBC", "SHA-256"), "tasks.c": ("AES-ECB", "SHA-256", "RNG"),
+}  # fmt: skip
+"Algorithms that a chip's blocks must have for the programs of a file."
 COLUMNS = (24, 27, 5, 8, 12)
 "Widths of id, kind, rule, found, line; with the blanks between them 80 or less."
 
@@ -72,12 +78,20 @@ def faults(
 ) -> Faults:  # fmt: skip
     """Build and run the cases whose names match one of the patterns (default all), each with its twin.
 
+    Cases for algorithms that the board's chip has not are left out.
+
     Raises: UsageError when none matches, ToolError without cross compiler.
     """
-    patterns = list(only)
-    chosen = [case for case in CASES if not patterns or any(fnmatchcase(case.id, p) for p in patterns)]
+    patterns, chip = list(only), boards.find(board).chip if isinstance(board, str) else board.chip
+    there = {name for at in chip.modelled for name in at.block.algorithms}
+    fit = [case for case in CASES if set(NEEDS[case.file]) <= there]
+    if not fit:
+        raise UsageError(f"{chip.name} has none of the blocks that the drivers with faults use: CRYP, HASH and RNG")
+    chosen = [case for case in fit if not patterns or any(fnmatchcase(case.id, p) for p in patterns)]
     if not chosen:
-        raise UsageError(f"no case matches {', '.join(patterns)}; `cryplab faults` lists all {len(CASES)}")
+        raise UsageError(
+            f"no case matches {', '.join(patterns)}; `cryplab faults` lists all {len(fit)} for {chip.name}"
+        )
     rows = []
     for number, case in enumerate(chosen, 1):
         progress(f"{number} of {len(chosen)}: {case.id}")

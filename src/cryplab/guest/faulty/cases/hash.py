@@ -61,4 +61,6 @@ CASES = (
          "key after the text cut short", "hmac", "calculate"),
     case("hmac_last_key_missing", "O11", "hmac-key-handling", "B09",
          "no key after the text", "hmac", "digest_awaited", ends="time"),
+    case("hash_unaligned", "crash", "unaligned-access", "B85",
+         "a load of several words at any address", "alignments", ends="fault"),
 )  # fmt: skip

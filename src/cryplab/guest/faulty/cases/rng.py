@@ -52,7 +52,7 @@ CASES = (
     case("rng_software", "O16", "silent-software-fallback", "B100",
          "software generator instead", "requests", "fill"),
     case("rng_gives_up_at_once", "O22", "rng-init-sequence", "B123",
-         "first word not waited for", "requests", "fill"),
+         "first word not waited for", "requests", "fill", inject=("rng-slow=4",)),
     case("rng_poll_limit", "O22", "timeout-units", "B112",
          "wait shorter than the generator may take", "requests", "fill", inject=("rng-slow=40",)),
     case("rng_ced_written", "O19", "rng-init-sequence", "B105",
