@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from cryplab.errors import ToolError, UsageError, nearest
-from cryplab.guest import sources, wolfssl
+from cryplab.guest import network, sources, wolfssl
 from cryplab.guest.targets import NEWEST_ENGINES, Target, target_of
 
 Progress = Callable[[str], None]
@@ -30,6 +30,7 @@ JOBS = 2
 OUR_FOLDERS = ("common", "device", "ports", "programs")
 
 PROGRAMS = ("benchmark", "selftest")
+"Programs that every board can run; `network.PROGRAMS` need Ethernet."
 BUILDS = ("software", "hardware", "hal-style", "faulty")
 LIBRARIES = ("mbedtls", "wolfssl")
 
@@ -43,6 +44,7 @@ COMMON_FLAGS = (
     "-fno-ipa-bit-cp", "-fno-ipa-vrp", "-fno-ipa-modref", "-fno-ipa-reference-addressable",
 )  # fmt: skip
 OUR_FLAGS = ("-Wall", "-Wextra")
+CONFIG = "cryplab_config.h"
 DRIVER_FLAGS = ("-O2",)  # our drivers: as fast as good C by polling allows
 LINK_FLAGS = ("-nostartfiles", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments")
 # Functions that the self-tests do not call, kept so that `cryplab check` can.
@@ -94,11 +96,11 @@ def build(
     """Compile a reference program and return the ELF.
 
     Args:
-        program: one of PROGRAMS, or of `wolfssl.PROGRAMS`.
+        program: one of PROGRAMS or `network.PROGRAMS`, or of `wolfssl.PROGRAMS`.
         board: a board's name or an object with `name`, `chip`, `hse_hz` and `console`.
         library: one of LIBRARIES.
         build: one of BUILDS.
-        source: the library's sources, instead of the Debian source package.
+        source: the library's sources, instead of the Debian source package; with `lwip` in it, those of lwIP, too.
         progress: called with a line of text at each longer step.
         math: the big integers of wolfssl, one of `wolfssl.MATHS`; default those of the published rows.
     Raises: UsageError, BoardError or ToolError with one sentence.
@@ -107,7 +109,7 @@ def build(
     if library == "wolfssl":
         program = wolfssl.program_of(program)
     else:
-        _known("program", program, PROGRAMS)
+        _known("program", program, (*PROGRAMS, *network.PROGRAMS))
     if math and library != "wolfssl":
         raise UsageError(f"--math goes with --library wolfssl; {library} has one kind of big integers")
     _known("build", build, BUILDS)
@@ -127,7 +129,11 @@ def build(
         units = _wolfssl_units(wolfssl.parts(root, HERE, program, build, target, math), target, board_folder)
         objects = _compile(compiler, units, folder / "objects", say)
         return _link(compiler, f"wolfssl-{program}", f"{build}-{math}", target, objects, folder)
-    units = [*_library_units(root, build, target), *_our_units(program, root, build, target, board_folder)]
+    if program in network.PROGRAMS:
+        network.need_ethernet(target, program)
+        units = _network_units(program, root, build, target, board_folder, network.lwip(source, say))
+    else:
+        units = [*_library_units(root, build, target), *_our_units(program, root, build, target, board_folder)]
     objects = _compile(compiler, units, folder / "objects", say)
     return _link(compiler, program, build, target, objects, folder)
 
@@ -197,30 +203,40 @@ def target_flags(target: Target) -> tuple[str, ...]:
     return (*CORE_FLAGS[target.chip.core], *engines)
 
 
-def _library_flags(root: Path, build: str, target: Target) -> tuple[str, ...]:
+def _library_flags(root: Path, build: str, target: Target, config: str = CONFIG) -> tuple[str, ...]:
     macro = "hardware" if build == "faulty" else build
     return (
         *target_flags(target), *COMMON_FLAGS, f"-DCRYPLAB_{macro.upper().replace('-', '_')}",
-        "-DMBEDTLS_CONFIG_FILE=\"cryplab_config.h\"",
+        f"-DMBEDTLS_CONFIG_FILE=\"{config}\"",
         *(f"-I{folder}" for folder in (*_port(build), HERE / "device", HERE / "common", root / "include")),
     )  # fmt: skip
 
 
 def _library_units(root: Path, build: str, target: Target) -> list[Unit]:
-    flags = _library_flags(root, build, target)
+    return _mbedtls_units(root, _library_flags(root, build, target), MBEDTLS_MODULES)
+
+
+def _mbedtls_units(root: Path, flags: tuple[str, ...], modules: Sequence[str]) -> list[Unit]:
     headers = _headers(HERE / "ports", HERE / "device", root / "include", root / "library")
     headers += _digest([HERE / "common" / "console.h"])
     wipes_all = (root / "include" / "mbedtls" / "platform_util.h").is_file()  # since 2.10
     return [
         Unit(source, (*flags, "-w", *(MODULE_FLAGS.get(name, ()) if wipes_all or name not in WIPING else ())), headers)
-        for name in MBEDTLS_MODULES
+        for name in modules
         if (source := root / "library" / f"{name}.c").is_file()
     ]
 
 
 def _our_units(program: str, root: Path, build: str, target: Target, board_folder: Path) -> list[Unit]:
-    flags = (*_library_flags(root, build, target), f"-I{board_folder}", *OUR_FLAGS)
-    headers = _headers(*(HERE / part for part in OUR_FOLDERS), root / "include", board_folder)
+    flags = (*_library_flags(root, build, target), f"-I{board_folder}")
+    return _program_units(
+        program, build, flags, _headers(*(HERE / part for part in OUR_FOLDERS), root / "include", board_folder)
+    )
+
+
+def _program_units(program: str, build: str, flags: tuple[str, ...], headers: str) -> list[Unit]:
+    """Common files, the program, and its build's drivers."""
+    flags = (*flags, *OUR_FLAGS)
     common = [*sorted((HERE / "common").glob("*.c")), *sorted((HERE / "programs").glob(f"{program}*.c"))]
     units = [Unit(file, flags, headers) for file in common]
     taken: set[str] = set()
@@ -230,6 +246,21 @@ def _our_units(program: str, root: Path, build: str, target: Target, board_folde
         units += [Unit(file, (*flags, *own), headers) for file in files]
         taken |= {file.name for file in files}
     return units
+
+
+def _network_units(program: str, root: Path, build: str, target: Target, board_folder: Path, lwip: Path) -> list[Unit]:
+    """As for the others but for the library's configuration, and lwIP with its port."""
+    port, lwip_headers = HERE / "ports" / "lwip", lwip / "src" / "include"
+    flags = (
+        *_library_flags(root, build, target, network.CONFIG), f"-I{board_folder}", f"-I{port}", f"-I{lwip_headers}",
+    )  # fmt: skip
+    headers = _headers(*(HERE / part for part in OUR_FOLDERS), root / "include", lwip_headers, board_folder)
+    return [
+        *_mbedtls_units(root, flags, (*MBEDTLS_MODULES, *network.MBEDTLS_MODULES)),
+        *_program_units(program, build, flags, headers),
+        *(Unit(file, (*flags, "-w"), headers) for file in network.lwip_sources(lwip)),
+        *(Unit(file, (*flags, *OUR_FLAGS), headers) for file in sorted(port.glob("*.c"))),
+    ]
 
 
 def _wolfssl_units(parts: wolfssl.ProgramParts, target: Target, board_folder: Path) -> list[Unit]:

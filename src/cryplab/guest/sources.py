@@ -66,6 +66,16 @@ PACKAGES = {
         keep=("wolfcrypt", "wolfssl", "COPYING", "LICENSING"),
         probe="wolfcrypt/src/aes.c",
     ),
+    "lwip": SourcePackage(
+        name="lwip",
+        title="lwIP",
+        version="2.1.3",
+        tarball="lwip_2.1.3+dfsg1.orig.tar.xz",
+        sha256="0a8276d09fc4e97bbba2f953d74af2388fc2195ea156be9d7589e297a68fde24",
+        variable="CRYPLAB_LWIP",
+        keep=("src", "COPYING"),
+        probe="src/core/init.c",
+    ),
 }
 
 

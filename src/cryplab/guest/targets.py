@@ -50,6 +50,15 @@ class Console:
 
 
 @dataclass(frozen=True)
+class Ethernet:
+    """How the MAC is wired: RMII or MII, pins (`A1` is PA1), the PHY's address on MDIO."""
+
+    rmii: bool
+    pins: tuple[str, ...]
+    phy_address: int = 0
+
+
+@dataclass(frozen=True)
 class Target:
     """A board as the linker script and the start-up code see it; frequencies in Hz."""
 
@@ -62,6 +71,7 @@ class Target:
     pll_p: int = 2
     pll_q: int = 7
     wait_states: int = 5
+    ethernet: Ethernet | None = None
 
     @property
     def core_hz(self) -> int:
@@ -91,6 +101,13 @@ class Target:
             ("BOARD_CONSOLE_RX", str(c.rx)),
             ("BOARD_CONSOLE_AF", str(c.function)),
         ]
+        if self.ethernet:
+            pins = ", ".join(f"{{'{pin[0]}', {pin[1:]}}}" for pin in self.ethernet.pins)
+            lines += [
+                ("BOARD_ETHERNET_RMII", str(int(self.ethernet.rmii))),
+                ("BOARD_ETHERNET_PINS", pins),
+                ("BOARD_PHY_ADDRESS", f"{self.ethernet.phy_address}u"),
+            ]
         return "/* generated for one board by cryplab.guest.targets */\n" + "".join(
             f"#define {name} {value}\n" for name, value in lines
         )
@@ -125,6 +142,15 @@ CONSOLES = {
 
 USART3_PORT_C = Console("USART3", 1, 18, "C", 10, 11, 7)
 
+NUCLEO_ETHERNET = Ethernet(True, ("A1", "A2", "A7", "B13", "C1", "C4", "C5", "G11", "G13"))
+"RMII of the 144-pin Nucleo boards (UM1974)."
+EVAL_ETHERNET = Ethernet(
+    False,
+    ("A0", "A1", "A2", "A7", "B8", "C1", "C2", "C3", "C4", "C5", "G11", "G13", "G14", "H3", "H6", "H7", "I10"),
+    phy_address=1,
+)
+"MII of the evaluation boards of F2 and F4 (UM1057)."
+
 F2_CLOCK = {"pll_n": 240, "pll_q": 5, "wait_states": 3}
 "120 MHz and 48 MHz, the most of an F2 at 2.7 V and more."
 
@@ -132,10 +158,20 @@ BOARDS = {
     target.board: target
     for target in (
         Target("ublox-c030-u201", CHIPS["stm32f437vg"], 12_000_000, False, CONSOLES["USART1"]),
-        Target("nucleo-f439zi", CHIPS["stm32f439zi"], 8_000_000, True, CONSOLES["USART3"]),
-        Target("nucleo-f429zi", CHIPS["stm32f429zi"], 8_000_000, True, CONSOLES["USART3"]),
-        Target("stm32f437i-eval", CHIPS["stm32f437ii"], 25_000_000, False, CONSOLES["USART1"], pll_n=320),
-        Target("stm3221g-eval", CHIPS["stm32f217ig"], 25_000_000, False, USART3_PORT_C, **F2_CLOCK),
+        Target("nucleo-f439zi", CHIPS["stm32f439zi"], 8_000_000, True, CONSOLES["USART3"], ethernet=NUCLEO_ETHERNET),
+        Target("nucleo-f429zi", CHIPS["stm32f429zi"], 8_000_000, True, CONSOLES["USART3"], ethernet=NUCLEO_ETHERNET),
+        Target(
+            "stm32f437i-eval",
+            CHIPS["stm32f437ii"],
+            25_000_000,
+            False,
+            CONSOLES["USART1"],
+            pll_n=320,
+            ethernet=EVAL_ETHERNET,
+        ),
+        Target(
+            "stm3221g-eval", CHIPS["stm32f217ig"], 25_000_000, False, USART3_PORT_C, **F2_CLOCK, ethernet=EVAL_ETHERNET
+        ),
     )
 }
 

@@ -7,6 +7,7 @@
 #include "stm32f4.h"
 
 #define CHIP_INTERRUPTS 91
+#define ETH_IRQ 61
 
 extern uint32_t link_data_load[], link_data_start[], link_data_end[], link_bss_start[], link_bss_end[], link_stack_top[];
 
@@ -30,6 +31,7 @@ void BusFault_Handler(void) WEAK;
 void UsageFault_Handler(void) WEAK;
 void DebugMon_Handler(void) WEAK;
 void PendSV_Handler(void) WEAK;
+void ETH_IRQHandler(void) WEAK;
 
 typedef void (*vector)(void);
 
@@ -47,7 +49,9 @@ __attribute__((section(".vectors"), used)) const vector vectors[16 + CHIP_INTERR
     0,
     PendSV_Handler,
     SysTick_Handler,
-    [16 ... 16 + CHIP_INTERRUPTS - 1] = Default_Handler,
+    [16 ... 16 + ETH_IRQ - 1] = Default_Handler,
+    ETH_IRQHandler,
+    [16 + ETH_IRQ + 1 ... 16 + CHIP_INTERRUPTS - 1] = Default_Handler,
 };
 
 __attribute__((noreturn)) void Reset_Handler(void)

@@ -23,6 +23,8 @@ typedef struct {
     REG AHB1ENR, AHB2ENR, AHB3ENR;                       /* 0x30 */
     RESERVED_WORDS(reserved2, 0x3C, 0x40);
     REG APB1ENR, APB2ENR;                                /* 0x40 */
+    RESERVED_WORDS(reserved3, 0x48, 0x70);
+    REG BDCR, CSR;                                       /* 0x70 */
 } RCC_TypeDef;
 
 #define RCC ((RCC_TypeDef *)0x40023800u)

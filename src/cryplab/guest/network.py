@@ -1,0 +1,47 @@
+"""What the programs with network are made of beside the library: lwIP unmodified, our driver, a TLS configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from cryplab.errors import UsageError
+from cryplab.guest import sources
+from cryplab.guest.targets import BOARDS, Target
+
+__all__ = ["CONFIG", "MBEDTLS_MODULES", "PROGRAMS", "lwip", "lwip_sources", "need_ethernet"]
+
+PROGRAMS = ("tls_client",)
+
+CONFIG = "cryplab_tls_config.h"
+"Configuration of mbed TLS, instead of that of benchmark and selftest."
+
+MBEDTLS_MODULES = (
+    "ecdsa", "pem", "pk", "pk_wrap", "pkparse", "ssl_ciphersuites", "ssl_cli", "ssl_msg", "ssl_tls", "x509", "x509_crt",
+)  # fmt: skip
+"Files of mbed TLS beside those of benchmark and selftest."
+
+LWIP_MODULES = (
+    "core/def", "core/dns", "core/inet_chksum", "core/init", "core/ip", "core/mem", "core/memp", "core/netif",
+    "core/pbuf", "core/stats", "core/tcp", "core/tcp_in", "core/tcp_out", "core/timeouts", "core/udp", "core/ipv4/dhcp",
+    "core/ipv4/etharp", "core/ipv4/icmp", "core/ipv4/ip4", "core/ipv4/ip4_addr", "core/ipv4/ip4_frag", "netif/ethernet",
+)  # fmt: skip
+
+
+def need_ethernet(target: Target, program: str) -> None:
+    """Raises: UsageError for a board whose Ethernet port the programs do not know."""
+    if target.ethernet is None:
+        able = ", ".join(board.board for board in BOARDS.values() if board.ethernet)
+        raise UsageError(f"{target.board}: {program} needs an Ethernet port; {able} have one")
+
+
+def lwip(source: str | Path | None, progress: Callable[[str], None]) -> Path:
+    """lwIP's folder: `lwip` in a folder of sources, else as `sources.library` says. Raises: ToolError."""
+    beside = Path(source).expanduser() / "lwip" if source else None
+    return sources.library("lwip", beside if beside and beside.is_dir() else None, progress)
+
+
+def lwip_sources(root: Path) -> Iterator[Path]:
+    """The files of lwIP that are compiled, `root` its folder."""
+    for name in LWIP_MODULES:
+        yield root / "src" / f"{name}.c"

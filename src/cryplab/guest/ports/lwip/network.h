@@ -1,0 +1,64 @@
+/* The reference programs' way to the network: lwIP in one main loop, with calls that wait.
+ *
+ * Whoever waits calls network_wait(): it hands frames to lwIP, runs its timers, and sleeps when there was nothing
+ * to do. Times are virtual milliseconds.
+ */
+#ifndef NETWORK_H
+#define NETWORK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lwip/ip_addr.h"
+
+enum network_error {
+    NETWORK_OK = 0,
+    NETWORK_NO_PHY = -1,     /* MAC held in reset, or nobody answers on MDIO */
+    NETWORK_NO_LINK = -2,    /* auto-negotiation did not end */
+    NETWORK_NO_ADDRESS = -3, /* DHCP gave none */
+    NETWORK_NO_NAME = -4,    /* DNS does not know the name */
+    NETWORK_REFUSED = -5,    /* connection reset by the other side */
+    NETWORK_TIMEOUT = -6,
+    NETWORK_CLOSED = -7,     /* the other side ended the connection */
+    NETWORK_AGAIN = -8,      /* nothing now: network_wait() and try again */
+    NETWORK_NO_MEMORY = -9,
+};
+
+const char *network_words(int error);
+
+/* Start interface and link. */
+int network_start(const uint8_t mac[6]);
+/* Get an address by DHCP. */
+int network_dhcp(void);
+/* Our address as text. */
+const char *network_address(void);
+/* Address of a name or of dotted digits. */
+int network_resolve(const char *name, ip_addr_t *address);
+
+void network_poll(void);
+void network_wait(void);
+/* Core cycles slept in network_wait() so far. */
+extern uint64_t network_idle_cycles;
+
+/* ---- a TCP connection ---- */
+
+struct tcp_pcb;
+struct pbuf;
+
+struct network_stream {
+    struct tcp_pcb *connection;
+    struct pbuf *received; /* not taken yet */
+    size_t taken;          /* of the first received buffer */
+    int error;             /* once there was one */
+    int connected, ended;
+};
+
+int network_connect(struct network_stream *stream, const ip_addr_t *address, uint16_t port, uint32_t limit_ms);
+/* Bytes that went into the send buffer, or NETWORK_AGAIN or another error. */
+int network_send(struct network_stream *stream, const uint8_t *data, size_t length);
+/* Bytes received, or NETWORK_AGAIN, NETWORK_CLOSED or another error. */
+int network_receive(struct network_stream *stream, uint8_t *data, size_t length);
+/* Close; waits 20 ms for the last bytes to leave. */
+void network_close(struct network_stream *stream);
+
+#endif
