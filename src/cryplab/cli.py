@@ -31,6 +31,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 DEFAULT_BOARD = "ublox-c030-u201"
 BUILDS = ("software", "hardware", "hal-style", "faulty")
 LIBRARIES = ("mbedtls", "wolfssl")
+MATHS = ("heap", "fast", "sp")
 LONGEST_SECONDS = 1e9
 STOPPED = 128 + signal.SIGINT
 "Exit code after Ctrl-C."
@@ -120,6 +121,12 @@ def of_library(function: F) -> F:
     )(function)
 
 
+def of_math(function: F) -> F:
+    """`--math`."""
+    text = "Big integers of wolfssl [those of the published rows]."
+    return click.option("--math", type=click.Choice(MATHS), default=None, help=text)(function)
+
+
 def _board(name: str | None, chip: str | None, hse: str | None, console: str | None, default: str) -> boards.Board:
     if name and chip:
         raise UsageError("give --board or --chip, not both")
@@ -179,6 +186,7 @@ def regs(block: str, board: str, as_json: bool, quiet: bool, verbose: bool) -> N
 @click.argument("program", required=False)
 @on_board
 @of_library
+@of_math
 @click.option("--build", "build_name", type=click.Choice(BUILDS), default="software", show_default=True)
 @click.option("--fetch-only", is_flag=True, help="Only fetch the library's sources.")
 @common
@@ -190,23 +198,24 @@ def build(
     console_name: str | None,
     library: str,
     source: Path | None,
+    math: str | None,
     build_name: str,
     fetch_only: bool,
     as_json: bool,
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Build reference firmware (benchmark, selftest); the last line is the ELF's path."""
+    """Build reference firmware (benchmark, selftest, ctaocrypt); the last line is the ELF's path."""
     from cryplab import guest
 
     if fetch_only:
         path = guest.library(library, source)
     else:
         if program is None:
-            raise UsageError(f"which program? There are {', '.join(guest.PROGRAMS)}")
+            raise UsageError(f"which program? There are {', '.join(guest.programs(library))}")
         target = _board(board, chip, hse, console_name, DEFAULT_BOARD)
         with show.progress(quiet) as tick:
-            path = guest.build(program, target, library=library, build=build_name, source=source, progress=tick)
+            path = guest.build(program, target, library, build_name, source, tick, math or "")
     if as_json:
         click.echo(json.dumps({"path": str(path)}))
     else:
@@ -325,6 +334,7 @@ def _until_interrupted(stop: Callable[[], None]) -> Iterator[None]:
 @click.argument("firmware", nargs=-1, type=click.Path(path_type=Path))
 @on_board
 @of_library
+@of_math
 @in_time("exact")
 @click.option(
     "--build", "build_names", multiple=True, type=click.Choice(BUILDS), help="Builds to run [software, hardware]."
@@ -348,6 +358,7 @@ def bench(
     console_name: str | None,
     library: str,
     source: Path | None,
+    math: str | None,
     clock: ClockMode,
     seed: int,
     date: datetime | None,
@@ -376,6 +387,8 @@ def bench(
             source=source,
             jobs=jobs,
             progress=tick,
+            program="ctaocrypt" if form == "ctaocrypt" and library == "wolfssl" else "benchmark",
+            math=math or "",
         )
     if as_json:
         click.echo(json.dumps(result.to_json(), indent=2))
@@ -390,6 +403,7 @@ def bench(
 @cli.command(short_help="The library's self-tests on the board.")
 @on_board
 @of_library
+@of_math
 @in_time("fast")
 @click.option(
     "--build", "build_names", multiple=True, type=click.Choice(BUILDS), help="Builds to run [software, hardware]."
@@ -403,6 +417,7 @@ def selftest(
     console_name: str | None,
     library: str,
     source: Path | None,
+    math: str | None,
     clock: ClockMode,
     seed: int,
     date: datetime | None,
@@ -425,6 +440,7 @@ def selftest(
             seed=seed,
             source=source,
             progress=tick,
+            math=math or "",
         )
     if junit:
         result.write_junit(junit)
