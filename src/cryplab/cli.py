@@ -169,7 +169,7 @@ def boards_command(name: str | None, as_json: bool, quiet: bool, verbose: bool) 
     if name is None:
         show.emit(show.all_boards(), as_json)
     else:
-        show.emit(show.one_board(boards.find(name)), as_json)
+        show.emit(show.one_board(boards.find(name), verbose), as_json)
 
 
 @cli.command(short_help="The register table of a block.")
@@ -394,6 +394,7 @@ def bench(
         click.echo(json.dumps(result.to_json(), indent=2))
     else:
         show.write(result.render(form))
+        show.printed(result.console, verbose)
     if chart:
         result.draw(chart)
         click.echo(f"chart: {chart}", err=True)
@@ -445,6 +446,7 @@ def selftest(
     if junit:
         result.write_junit(junit)
     show.emit(result, as_json)
+    show.printed(result.console, verbose and not as_json)
     sys.exit(result.exit_code)
 
 
