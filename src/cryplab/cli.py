@@ -235,6 +235,7 @@ def build(
 @click.option("--stub", multiple=True, metavar="SYMBOL=VALUE", help="The function returns at once; repeatable.")
 @click.option("--set", "settings", multiple=True, metavar="BLOCK.REG.FIELD=VALUE", help="A bit reads so; repeatable.")
 @click.option("--trace", type=click.Path(path_type=Path), help="Every register access as JSON lines.")
+@click.option("--inject", "injected", multiple=True, metavar="NAME[=N]", help="Inject an error; repeatable.")
 @click.option("--strict", is_flag=True, help="Stop at the first broken rule, or access to what is not modelled.")
 @click.option("--sarif", "sarif_file", type=click.Path(path_type=Path), help="Findings as SARIF 2.1.0.")
 @click.option("--no-findings", is_flag=True, help="Run without the rules of `cryplab explain`.")
@@ -256,6 +257,7 @@ def run(
     stub: tuple[str, ...],
     settings: tuple[str, ...],
     trace: Path | None,
+    injected: tuple[str, ...],
     strict: bool,
     sarif_file: Path | None,
     no_findings: bool,
@@ -264,6 +266,7 @@ def run(
     verbose: bool,
 ) -> None:
     """Run any firmware; then tell its crypto, what broke a rule, and what was not modelled."""
+    from cryplab import inject
     from cryplab.machine import Machine
     from cryplab.observe.report import run_report
     from cryplab.observe.trace import TraceWriter
@@ -273,6 +276,8 @@ def run(
     machine.load(firmware, also=also, base=base, vectors=vectors)
     machine.stub(stub)
     machine.force(settings)
+    for injection in inject.parse(injected, seed):
+        injection.arm(machine)
     if not no_findings:
         machine.observe()
     status = show.StatusLine(quiet)
