@@ -35,7 +35,7 @@ STUCK_WORD = 0x5A5A_5A5A
 MOST_WORDS, MOST_ITEMS = 8, 32
 "A seeded choice of the word, or the DMA item, that fails lies below these."
 
-VTOR, ICTR_PRIORITY, SET_ENABLE = 0xE000_ED08, 0xE000_E400, 0xE000_E100
+VTOR, SET_ENABLE = 0xE000_ED08, 0xE000_E100
 VECTORS_MOST = 256
 HANDLER = bytes.fromhex("4ff0a530 4ff0a531 4ff0a532 4ff0a533 4ff0a53c 0028 7047")
 """An interrupt handler that writes every register that it may (r0 to r3, r12, flags), as compiled code does."""
@@ -168,19 +168,25 @@ def _then(access: Callable[..., Any], after: Callable[[], None]) -> Callable[...
 def _interrupts(machine: Machine, injection: Injection) -> None:
     """A vector table of the bench, the firmware's but for one interrupt that nothing uses; it is raised each time."""
     number = machine.core.interrupts - 1
+    count = 16 + number
     handler = machine.allocate(HANDLER + bytes(HANDLER_ROOM - len(HANDLER)), align=4)
-    first = int(machine.bus.read(VTOR, 4))
-    count = 16 + machine.core.interrupts
-    table = bytearray(machine.read_memory(first, 4 * count))
-    table[4 * (16 + number) :] = (handler | 1).to_bytes(4, "little")
-    place = machine.allocate(bytes(table), align=4 * VECTORS_MOST)
-    machine.bus.write(VTOR, place, 4)
-    machine.bus.write(SET_ENABLE + 4 * (number // 32), 1 << number % 32, 4)
+    place = machine.allocate(4 * (count + 1), align=4 * VECTORS_MOST)
+
+    def take_over() -> None:
+        """At first, and again when the firmware has set VTOR."""
+        present = int(machine.bus.read(VTOR, 4))
+        if present != place:
+            table = machine.read_memory(present, 4 * count) + (handler | 1).to_bytes(4, "little")
+            machine.write_memory(place, table)
+            machine.bus.write(VTOR, place, 4)
+            machine.bus.write(SET_ENABLE + 4 * (number // 32), 1 << number % 32, 4)
 
     def pulse() -> None:
+        take_over()
         machine.core.set_interrupt(number, True)
         machine.core.set_interrupt(number, False)
 
+    take_over()
     _hook_once(machine, "irq-each-access", pulse)
 
 
@@ -236,7 +242,12 @@ def switch_at_each_access(machine: Machine, other: Callable[[], None], most: int
 
 
 def _tasks(machine: Machine, injection: Injection) -> None:
-    """`check` brings the other task; elsewhere use `switch_at_each_access`."""
+    """`check` brings the other task (`switch_at_each_access`) before this is armed."""
+    if TASK_SWITCH not in machine.access_hooks:
+        raise UsageError(
+            f"--inject {injection.name}: there is no other task here; use it with check, "
+            "or call inject.switch_at_each_access with one"
+        )
 
 
 INJECTIONS = {

@@ -35,7 +35,7 @@ def test_table_of_a_right_driver() -> None:
 
 def test_verbose_has_a_line_for_each_group() -> None:
     _, text = run("--only", "AES-ECB", "--no-findings", "-v")
-    assert ["AES-ECB", "turnaround", "3", "33", "0", "OK"] in [line.split() for line in text.splitlines()]
+    assert ["AES-ECB", "turnaround", "3", "39", "0", "OK"] in [line.split() for line in text.splitlines()]
 
 
 def test_json() -> None:

@@ -47,6 +47,8 @@ def judge(step: Step, expected: Expected, got: Got) -> list[str]:
 
 def difference(name: str, found: bytes, expected: bytes) -> str:
     """`output is 00.., expected 11.., first difference at byte 16`."""
+    if len(found) != len(expected):
+        return f"{name} has {len(found)} bytes, expected {len(expected)}"
     first = next(i for i, (a, b) in enumerate(zip(found, expected, strict=True)) if a != b)
     start = 0 if len(expected) <= SHOWN_BYTES else first // BLOCK * BLOCK
     here = f" from byte {start}" if start else ""

@@ -74,6 +74,8 @@ def _step(writer: _Writer, step: Step, expected: Expected) -> None:
             writer.sizes[step.context] = size = writer.api.context_bytes(kind)
             writer.lines.append(f"{_context(step.context)} = machine.allocate({size})")
     plan = writer.api.plan(step, writer.chains)
+    for number in plan.clear:
+        writer.lines.append(f"machine.write_memory({_context(number)}, bytes({writer.sizes[number]}))")
     names = {buffer.name: _name(buffer, step) for buffer in plan.buffers}
     values = {b.name: v for b in plan.buffers if (v := _buffer(writer, b, names, step))}
     for call in plan.calls:
@@ -126,6 +128,8 @@ def _call(writer: _Writer, call: Call, values: dict[str, str], expected: Expecte
     else:
         sign = "!=" if expected.status == "refused" else "=="
         writer.lines.append(f"assert {text} {sign} 0")
+        if call.kept_from:
+            writer.lines.append(f"{call.keep} = machine.read_word({values[call.kept_from]})")
 
 
 def _argument(argument: Argument, values: dict[str, str]) -> str:
@@ -141,7 +145,11 @@ def _argument(argument: Argument, values: dict[str, str]) -> str:
 def _results(writer: _Writer, plan: Plan, names: dict[str, str], step: Step, expected: Expected) -> None:
     if expected.status != "ok":
         return
-    for name in plan.results:
+    for join in plan.joins:
+        whole = expected.outputs.get(join.name, b"") + expected.outputs.get(join.tail, b"")
+        reads = [f"machine.read_memory({names[part]}, machine.read_word({names[size]}))" for part, size in join.parts]
+        writer.lines.append(f"assert {' + '.join(reads)} == {_hex(whole)}")
+    for name in () if plan.joins else plan.results:
         value = expected.outputs.get(name)
         if value and (name not in ("iv", "offset") or writer.last):
             writer.lines.append(f"assert machine.read_memory({names[name]}, {len(value)}) == {_hex(value)}")

@@ -60,7 +60,7 @@ class Presence:
 
 def find(image: Image, api: Api, kinds: Iterable[str]) -> Presence:
     """Look for the functions of every kind."""
-    needs = {kind: api.needs(kind) for kind in kinds}
+    needs = {kind: names for kind in kinds if (names := api.needs(kind)) is not None}
     absent = {name for names in needs.values() for name in names if name not in image.symbols}
     why = compiled_functions(image.path, absent) if absent and image.format == "elf" else {}
     found = Presence({kind: not absent.intersection(names) for kind, names in needs.items()})

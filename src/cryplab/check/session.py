@@ -11,6 +11,7 @@ from cryplab.board import Board
 from cryplab.check import presence
 from cryplab.check.api import Api
 from cryplab.check.api.mbedtls import KINDS, MbedTls
+from cryplab.check.api.psa import Psa
 from cryplab.check.cases.ciphers import MODES
 from cryplab.check.judge import Unsupported, judge
 from cryplab.check.oracle import HASHES, Misuse, Oracle
@@ -33,6 +34,9 @@ BOOT_SECONDS = 10.0
 TYPES = (
     "aes", "des", "des3", "gcm", "ccm", "md5", "sha1", "sha256", "sha512", "md", "ctr_drbg", "entropy",
 )  # fmt: skip
+
+
+PSA_TYPES = ("psa_hash_operation_t", "psa_cipher_operation_t", "psa_core_key_attributes_t")
 
 
 @dataclass(slots=True)
@@ -77,7 +81,14 @@ def choose_api(name: str, machine: Machine) -> Api:
     assert image is not None
     if not len(image.symbols):
         raise FirmwareError(f"{image.path}: {presence.STRIPPED}")
-    legacy = MbedTls(image.symbols, type_sizes(image.path, {f"mbedtls_{name}_context" for name in TYPES}))
+    sizes = type_sizes(image.path, {*(f"mbedtls_{type_}_context" for type_ in TYPES), *PSA_TYPES})
+    legacy = MbedTls(image.symbols, sizes)
+    psa = Psa(image.symbols, sizes, key_id_first="psa_core_key_attributes_t" in sizes)
+    if name == "psa" or not any(entry in image.symbols for entry in legacy.entries()):
+        if any(entry in image.symbols for entry in psa.entries()):
+            return psa
+        if name == "psa":
+            raise FirmwareError(f"{image.path} has no function of PSA Crypto that check could call; try --api auto")
     if name in ("auto", "mbedtls") and any(entry in image.symbols for entry in legacy.entries()):
         return legacy
     if name == "mbedtls":
@@ -137,8 +148,10 @@ class Session:
         self.machine.load(firmware)
         self.api = choose_api(api, self.machine)
         self.observer = self.machine.observe(deep=True) if observe else None
-        self.where = boot(self.machine, list(self.api.entries()), init)
         assert self.machine.image is not None
+        apis: list[Api] = [MbedTls(self.machine.image.symbols, {}), Psa(self.machine.image.symbols, {})]
+        entries = [name for known in apis for name in known.entries()]
+        self.where = boot(self.machine, entries, (*init, *self.api.prepare))
         self.presence = presence.find(self.machine.image, self.api, all_kinds(self.api))
         self.target = Target(self.machine, self.api, seed=seed)
         self.injections = inject.parse(injections, seed)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cryplab.check.api import Api, Argument, Buffer, Chain, Context, Function, Plan
+from cryplab.check.api import Api, Argument, Buffer, Chain, Context, Function, Join, Plan
 from cryplab.check.script import Step
 from cryplab.errors import GuestCrash, LimitReached, UsageError
 from cryplab.machine import Machine
@@ -84,6 +84,11 @@ class Target:
             self.chains[step.context] = Chain(kind)
             self._slot(step.context, self.api.context_bytes(kind))
         plan = self.api.plan(step, self.chains)
+        if plan.unsupported:
+            return Got("unsupported", text=plan.unsupported)
+        for number in plan.clear:
+            start, size = self._slots[number][0] - self.base, self._slots[number][1]
+            self.view[start : start + size] = bytes(size)
         got = self.execute(plan, step.place.edge)
         self._remember(step, got)
         return got
@@ -113,6 +118,9 @@ class Target:
         for name, address, size in (part for region in regions for part in region.writable):
             if name in plan.results:
                 got.outputs[name] = bytes(self.view[address - self.base : address - self.base + size])
+        if got.status == "ok":
+            for join in plan.joins:
+                _join(join, got.outputs)
         return got
 
     def _call_all(self, plan: Plan, addresses: Mapping[str, int], limit: float, got: Got) -> None:
@@ -134,6 +142,11 @@ class Target:
                     return
             elif call.returns == "status" and got.status == "ok":
                 got.value, got.status = value, self.api.status(value)
+                if got.status != "ok":
+                    return
+            if call.kept_from:
+                at = addresses[call.kept_from] - self.base
+                self._values[call.keep] = int.from_bytes(self.view[at : at + 4], "little")
 
     def _argument(self, argument: Argument, addresses: Mapping[str, int]) -> int:
         if isinstance(argument, int):
@@ -238,3 +251,10 @@ class Target:
             elif address - GUARD <= last < address:
                 near = f", {address - last} bytes before {name}"
         return f"{len(changed)} bytes that are not the function's to change were changed{near}"
+
+
+def _join(join: Join, outputs: dict[str, bytes]) -> None:
+    whole = b"".join(outputs[part][: int.from_bytes(outputs[length], "little")] for part, length in join.parts)
+    if join.split_at is not None:
+        whole, outputs[join.tail] = whole[: join.split_at], whole[join.split_at :]
+    outputs[join.name] = whole

@@ -6,12 +6,12 @@ A plan is data: the same one is executed on the machine and printed as Python.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from cryplab.check.script import Step
 
-__all__ = ["Api", "Argument", "Buffer", "Call", "Chain", "Context", "Function", "Plan", "Status"]
+__all__ = ["Api", "Argument", "Buffer", "Call", "Chain", "Context", "Function", "Join", "Plan", "Status"]
 
 Status = Literal["ok", "refused", "unsupported"]
 Use = Literal["in", "out", "inout"]
@@ -54,42 +54,71 @@ Argument = int | str | Context | Function
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call. `returns`: "status" is judged, "nothing" is ignored, "pointer" is kept under `keep` (0 is an error)."""
+    """One call.
+
+    `returns`: "status" is judged, "nothing" is ignored, "pointer" is kept under `keep` (0 is an error). With
+    `kept_from` the word that the call left in that buffer is kept instead.
+    """
 
     function: str
     arguments: tuple[Argument, ...]
     returns: Literal["status", "nothing", "pointer"] = "status"
     keep: str = ""
+    kept_from: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """A result made of parts, each a buffer and the one with its length; behind `split_at` bytes `tail` begins."""
+
+    name: str
+    parts: tuple[tuple[str, str], ...]
+    split_at: int | None = None
+    tail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a step comes to: calls, buffers, and which buffers are results."""
+    """What a step comes to: calls, buffers, and which buffers are results.
+
+    `joins` puts results together; `clear`: contexts that are zeroed before; `unsupported`: why there is no plan.
+    """
 
     calls: tuple[Call, ...] = ()
     buffers: tuple[Buffer, ...] = ()
     results: tuple[str, ...] = ()
+    joins: tuple[Join, ...] = ()
+    clear: tuple[int, ...] = ()
+    unsupported: str = ""
 
 
 @dataclass(slots=True)
 class Chain:
-    """What the caller keeps of a context between calls: IV or counter, offset and key stream block; kind; key."""
+    """What the caller keeps of a context between calls: IV or counter, offset and key stream block; kind; key.
+
+    `ids`: names of the key ids that were made for it.
+    """
 
     kind: str = ""
     iv: bytes = b""
     offset: bytes = bytes(4)
     stream: bytes = bytes(16)
     key: bytes = b""
-    encrypt: bool = True
+    ids: list[str] = field(default_factory=list)
 
 
 class Api(Protocol):
     """One crypto API of a firmware."""
 
     name: str
+    prepare: tuple[str, ...]
+    "Functions without arguments to be called once before all others."
 
-    def needs(self, kind: str) -> tuple[str, ...]:
-        """Functions that a kind of context, mode or call needs (`Case.kinds`), by the names this firmware has."""
+    def needs(self, kind: str) -> tuple[str, ...] | None:
+        """Functions that a kind of context, mode or call needs (`Case.kinds`), by the names this firmware has.
+
+        None when the API (or its adapter) has no such thing.
+        """
 
     def context_bytes(self, kind: str) -> int:
         """Size of a context, bytes."""

@@ -60,6 +60,7 @@ class MbedTls:
     """
 
     name = "mbedtls"
+    prepare: tuple[str, ...] = ()
 
     def __init__(self, symbols: Symbols, sizes: Mapping[str, int]) -> None:
         self._symbols, self._sizes = symbols, sizes
