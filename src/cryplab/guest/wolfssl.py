@@ -82,9 +82,10 @@ def parts(root: Path, here: Path, program: str, build: str, target: Target, math
     port = here / "ports" / "wolfssl"
     family = "spl" if target.chip.core == "cortex-m3" else "hal"
     include = (port, port / family, here / "device", here / "common", root)
+    defined = [build, family, f"math_{math}", *([program] if program == "ctaocrypt" else [])]
     flags = (
-        *BASE_FLAGS, OPTIMISATION[target.chip.core], "-DWOLFSSL_USER_SETTINGS", f"-DCRYPLAB_{build.upper()}",
-        f"-DCRYPLAB_{family.upper()}", *((f"-DCRYPLAB_{program.upper()}",) if program == "ctaocrypt" else ()), f"-DCRYPLAB_MATH_{math.upper()}", f"-DCRYPLAB_BENCH_SECONDS={BENCH_SECONDS}f",
+        *BASE_FLAGS, OPTIMISATION[target.chip.core], "-DWOLFSSL_USER_SETTINGS",
+        *(f"-DCRYPLAB_{name.upper()}" for name in defined), f"-DCRYPLAB_BENCH_SECONDS={BENCH_SECONDS}f",
         *(f"-I{folder}" for folder in include),
     )  # fmt: skip
     ours = [

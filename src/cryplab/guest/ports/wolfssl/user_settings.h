@@ -87,6 +87,7 @@
 #define HAVE_HKDF /* its digests are fed in pieces of odd lengths, which the port gets wrong on F2 (docs/wolfssl.md) */
 #endif
 #define HAVE_ECC
+#define ECC_SHAMIR
 #define HAVE_CURVE25519
 #define HAVE_ED25519
 #define HAVE_DH_DEFAULT_PARAMS
@@ -95,7 +96,6 @@
 #define WOLFSSL_SHA384
 #define WOLFSSL_SHA512
 #define WOLFSSL_SHA3
-#define USE_SLOW_SHA512
 #define WOLFSSL_CMAC
 #define HAVE_HASHDRBG
 #define NO_MD4
@@ -103,11 +103,7 @@
 #define NO_RC2
 #define NO_OLD_TLS
 #define NO_SIG_WRAPPER
-#if !defined(CRYPLAB_HARDWARE) && !defined(CRYPLAB_SPL)
-#define GCM_SMALL /* the published software rows: no table at all */
-#else
-#define GCM_TABLE_4BIT
-#endif
+#define GCM_SMALL /* no table at all, as in the published software rows of F437 */
 
 /* ---- test and benchmark ---- */
 #define USE_CERT_BUFFERS_2048
