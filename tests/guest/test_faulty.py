@@ -110,3 +110,17 @@ def test_cases_on_another_board() -> None:
     """The same on the other chip with these blocks."""
     result = faults(["key_kept", "hash_state_left", "rng_four_words"], board="nucleo-f439zi")
     assert result.exit_code == 0
+
+
+def test_only_cases_that_the_chip_has() -> None:
+    """A board without CRYP and HASH has the RNG cases; an empty choice is said so."""
+    with pytest.raises(UsageError, match=r"no case matches key_kept; `cryplab faults` lists all 24 for stm32f429zi"):
+        faults(["key_kept"], board="nucleo-f429zi")
+
+
+@needs_gcc
+@pytest.mark.slow
+def test_cases_on_the_older_engines() -> None:
+    """F2: CRYP version 1, RNG."""
+    result = faults(["key_*", "cbc_*", "rng_seed*"], board="stm3221g-eval")
+    assert result.exit_code == 0

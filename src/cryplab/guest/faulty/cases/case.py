@@ -14,7 +14,8 @@ class Case:
 
     Attributes:
         id: name of the FAULT() in the C file.
-        rule: the rule that finds it, O1 to O22; "check" when only a comparison of results does, "crash" when the core faults.
+        rule: the rule that finds it, O1 to O22; "check" when only a comparison of results does, "crash" when the
+            core faults.
         kind: the kind of the public cases.
         public: numbers of the public cases that it stands for.
         what: the fault in a few words.
