@@ -129,6 +129,7 @@ int main(void)
     case 13: zeroed = sum_bytes((const uint8_t *)0x50060000, 1); *(volatile uint32_t *)0x40023400 = 1;
         *(volatile uint32_t *)0x40012004; finish(0); break;
     case 14: while (!(*(volatile uint32_t *)0x40012000 & 2)) { } print("converted\n"); finish(0); break;
+    case 15: print("spinning\n"); for (;;) { __asm__ volatile("nop"); } break;
     }
     __asm__ volatile("" ::: "memory");
     for (;;) {
