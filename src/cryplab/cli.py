@@ -315,7 +315,7 @@ def _run_with_input(
     end = machine.clock.seconds() + seconds
     while True:
         outcome = machine.run(until=until, seconds=end - machine.clock.seconds(), on_progress=progress)
-        if outcome.reason != "idle" or not keyboard.wait(machine):
+        if outcome.reason != "idle" or not machine.input_can_wake or not keyboard.wait(machine):
             return outcome
 
 

@@ -235,6 +235,11 @@ class UsartV1(Block):
         self._queue.extend(data)
         self._listen()
 
+    @property
+    def can_wake(self) -> bool:
+        """Whether a byte that comes in would cause an interrupt or a DMA request."""
+        return bool(self.cr1.UE and self.cr1.RE and (self.cr1.RXNEIE or self.cr3.DMAR))
+
     @SR.written
     @CR1.written
     @CR2.written
