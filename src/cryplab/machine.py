@@ -379,6 +379,11 @@ class Machine:
             uart: Any = self.blocks[self.board.console]
             uart.receive(data)
 
+    @property
+    def input_can_wake(self) -> bool:
+        """Whether a byte typed at the console would wake a guest that sleeps."""
+        return bool(getattr(self.blocks.get(self.board.console), "can_wake", False))
+
     def stop(self) -> None:
         """Ask a run to end, from a callback."""
         self._stop_reason = "stopped"
