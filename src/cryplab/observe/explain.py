@@ -204,10 +204,14 @@ class Text:
 
     def render(self) -> list[RenderableType]:
         """Lines for a terminal."""
-        lines: list[RenderableType] = [f"{self.id}: {self.name}", "", *textwrap.wrap(self.meaning, COLUMNS), ""]
-        lines += textwrap.wrap(f"Usual repair: {self.repair}", COLUMNS)
+        lines: list[RenderableType] = [f"{self.id}: {self.name}", "", *_wrapped(self.meaning), ""]
+        lines += _wrapped(f"Usual repair: {self.repair}")
         lines += ["", f"Sees: {self.needs}.", "", "Public cases:"]
         return lines + [f"  {case.id}  {case.where}" for case in self.cases]
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, COLUMNS, break_on_hyphens=False)
 
 
 CALLS = "register accesses and the calls of a known crypto API"
