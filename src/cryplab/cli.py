@@ -534,6 +534,7 @@ def compare(
 @click.option("--seed", type=int, default=0, show_default=True, help="Of all random choices.")
 @click.option("--no-findings", is_flag=True, help="Judge results only, without the rules of `cryplab explain`.")
 @click.option("--junit", type=click.Path(path_type=Path), help="Verdicts as JUnit XML.")
+@click.option("--sarif", type=click.Path(path_type=Path), help="Findings as SARIF.")
 @common
 def check(
     firmware: Path | None,
@@ -553,6 +554,7 @@ def check(
     seed: int,
     no_findings: bool,
     junit: Path | None,
+    sarif: Path | None,
     as_json: bool,
     quiet: bool,
     verbose: bool,
@@ -584,6 +586,10 @@ def check(
         )
     if junit:
         result.write_junit(junit)
+    if sarif:
+        from cryplab.observe.sarif import write_sarif
+
+        write_sarif(sarif, result.findings.values())
     if as_json:
         show.emit(result, as_json)
     else:
