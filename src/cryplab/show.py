@@ -6,7 +6,7 @@ import json
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -37,7 +37,7 @@ class Showable(Protocol):
     def to_json(self) -> Any:
         """The JSON document."""
 
-    def render(self) -> list[RenderableType]:
+    def render(self) -> Sequence[RenderableType]:
         """What a person reads."""
 
 
