@@ -17,8 +17,10 @@ from cryplab.bench import bench
 from cryplab.chip import At
 
 README = Path(__file__).resolve().parent.parent / "README.md"
-SHOWN = ("CRYP", "HASH", "RNG", "DMA1", "DMA2", "RCC", "PWR", "FLASH", "SYSCFG", "EXTI", "GPIOA", "USART1", "TIM2", "TIM3",
-         "TIM6", "RTC", "CRC", "DBGMCU", "ETH", "ADC", "IWDG", "OTG_FS")  # fmt: skip
+SHOWN = (
+    "CRYP", "HASH", "RNG", "DMA1", "DMA2", "RCC", "PWR", "FLASH", "SYSCFG", "EXTI", "GPIOA", "USART1", "TIM2", "TIM3", "TIM6",
+    "RTC", "CRC", "DBGMCU", "ETH", "ADC", "IWDG", "OTG_FS",
+)  # fmt: skip
 
 
 def blocks_table() -> str:
