@@ -18,9 +18,29 @@ from cryplab.chip import At
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 SHOWN = (
-    "CRYP", "HASH", "RNG", "DMA1", "DMA2", "RCC", "PWR", "FLASH", "SYSCFG", "EXTI", "GPIOA", "USART1", "TIM2", "TIM3", "TIM6",
-    "RTC", "CRC", "DBGMCU", "ETH", "ADC", "IWDG", "OTG_FS",
-)  # fmt: skip
+    "CRYP",
+    "HASH",
+    "RNG",
+    "DMA1",
+    "DMA2",
+    "RCC",
+    "PWR",
+    "FLASH",
+    "SYSCFG",
+    "EXTI",
+    "GPIOA",
+    "USART1",
+    "TIM2",
+    "TIM3",
+    "TIM6",
+    "RTC",
+    "CRC",
+    "DBGMCU",
+    "ETH",
+    "ADC",
+    "IWDG",
+    "OTG_FS",
+)
 
 
 def blocks_table() -> str:
