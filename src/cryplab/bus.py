@@ -254,6 +254,26 @@ class Bus:
         if slot.open and not slot.in_reset:
             slot.block.write(address - slot.base, value, width)
 
+    def master_read_bytes(self, address: int, size: int, master: str) -> bytes:
+        """Bytes of memory for a bus master that copies many (Ethernet); raises Unreachable, blocks too."""
+        view = self._memory_of(address, size, master)
+        return bytes(view)
+
+    def master_write_bytes(self, address: int, data: bytes, master: str) -> None:
+        """Many bytes into memory; raises Unreachable."""
+        view = self._memory_of(address, len(data), master)
+        if view.readonly:
+            raise Unreachable(address, master)
+        view[:] = data
+        if self.on_master_write:
+            self.on_master_write(address, len(data))
+
+    def _memory_of(self, address: int, size: int, master: str) -> memoryview:
+        for base, end, view, dma in self.memories:
+            if base <= address and address + size <= end and dma:
+                return view[address - base : address - base + size]
+        raise Unreachable(address, master)
+
     # -- what a debugger does ------------------------------------------------------------------
     def force(self, path: str, value: int) -> Slot:
         """Make bits read as wanted: `BLOCK.REG.FIELD`, or `BLOCK.0x04.3` for a block without a model.

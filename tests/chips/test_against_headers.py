@@ -20,6 +20,7 @@ DISAGREE = {
     ("CRYP", "RISR", "OUTRIS"): "the header swaps the bits; the manual and the reset value 1 say bit 0",
 }
 INSTANCE = {"DMA": "DMA2", "TIM": "TIM2", "USART": "USART1"}
+CLOCK_NAME = {"ETH": "ETHMAC"}
 EXTI_LINES = {
     "PVD": "pvd", "TAMP_STAMP": "tamp_stamp", "RTC_WKUP": "rtc_wkup", "RTC_Alarm": "rtc_alarm", "ETH_WKUP": "eth_wkup",
     "OTG_FS_WKUP": "otg_fs_wkup", "OTG_HS_WKUP": "otg_hs_wkup",
@@ -103,5 +104,5 @@ def test_clock_and_reset_bits_of_every_block_are_those_of_its_name() -> None:
     for chip in CHIPS.values():
         for at in chip.modelled:
             if at.clock:
-                assert at.clock.endswith(f".{at.name}EN"), at
+                assert at.clock.endswith(f".{CLOCK_NAME.get(at.name, at.name)}EN"), at
                 assert at.reset == at.clock.replace("ENR.", "RSTR.")[:-2] + "RST", at

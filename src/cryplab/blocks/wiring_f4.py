@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from cryplab.blocks.eth_v1 import EthV1
 from cryplab.blocks.exti_v1 import ExtiV1
 from cryplab.blocks.gpio_v2 import GpioV2
 from cryplab.blocks.pwr_f4 import PwrF4
@@ -15,11 +16,14 @@ from cryplab.registers import Block
 __all__ = ["connect"]
 
 PORTS = "ABCDEFGHIJK"
-EXTI_RTC_ALARM, EXTI_TAMPER_STAMP, EXTI_RTC_WAKEUP = 17, 21, 22
+EXTI_RTC_ALARM, EXTI_ETHERNET, EXTI_TAMPER_STAMP, EXTI_RTC_WAKEUP = 17, 19, 21, 22
 
 
 def connect(blocks: Mapping[str, Block]) -> None:
-    """Wire PWR's backup protection, RTC's lines to EXTI, and pins to EXTI as SYSCFG chooses; what is absent is left."""
+    """Wire PWR's backup protection, RTC's and Ethernet's lines to EXTI, and pins to EXTI as SYSCFG chooses.
+
+    What is absent is left.
+    """
     pwr, rcc, rtc = blocks.get("PWR"), blocks.get("RCC"), blocks.get("RTC")
     exti, syscfg = blocks.get("EXTI"), blocks.get("SYSCFG")
     if isinstance(pwr, PwrF4):
@@ -30,6 +34,9 @@ def connect(blocks: Mapping[str, Block]) -> None:
         rtc.alarm.connect(_line(exti, EXTI_RTC_ALARM))
         rtc.tamper_stamp.connect(_line(exti, EXTI_TAMPER_STAMP))
         rtc.wakeup.connect(_line(exti, EXTI_RTC_WAKEUP))
+    ethernet = blocks.get("ETH")
+    if isinstance(exti, ExtiV1) and isinstance(ethernet, EthV1):
+        ethernet.wakeup.connect(_line(exti, EXTI_ETHERNET))
     if isinstance(exti, ExtiV1) and isinstance(syscfg, SyscfgF4):
         for number, letter in enumerate(PORTS):
             port = blocks.get(f"GPIO{letter}")

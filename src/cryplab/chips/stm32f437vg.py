@@ -5,6 +5,7 @@ from cryplab.blocks.cryp_v2 import CrypV2
 from cryplab.blocks.dbgmcu import DbgmcuF4
 from cryplab.blocks.device_id import DeviceIdF4
 from cryplab.blocks.dma_v2 import DmaV2
+from cryplab.blocks.eth_v1 import EthV1
 from cryplab.blocks.exti_v1 import ExtiV1
 from cryplab.blocks.flash_f4 import FlashF4
 from cryplab.blocks.gpio_v2 import GpioV2
@@ -136,7 +137,7 @@ STM32F437VG = Chip(                  # source: RM0090 memory map, vector table, 
         At("DMA1",           0x4002_6000, DmaV2, irq=DMA1_IRQS, clock="RCC.AHB1ENR.DMA1EN",
            options={"memory_to_memory": False}),
         At("DMA2",           0x4002_6400, DmaV2, irq=DMA2_IRQS, clock="RCC.AHB1ENR.DMA2EN"),
-        NotModelled("ETH",   0x4002_8000, size=0x1400, clock="RCC.AHB1ENR.ETHMACEN"),
+        At("ETH",            0x4002_8000, EthV1, irq=61, clock="RCC.AHB1ENR.ETHMACEN"),              # wake-up by EXTI
         NotModelled("DMA2D", 0x4002_B000, size=0x1000, clock="RCC.AHB1ENR.DMA2DEN"),
         NotModelled("OTG_HS", 0x4004_0000, size=0x4_0000, clock="RCC.AHB1ENR.OTGHSEN"),
         NotModelled("OTG_FS", 0x5000_0000, size=0x4_0000, clock="RCC.AHB2ENR.OTGFSEN"),
