@@ -8,7 +8,7 @@ print(machine.console.text, outcome.reason, machine.clock.seconds())
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cryplab import board as boards
 from cryplab.blocks import wiring_f4
+from cryplab.blocks.eth_v1 import EthV1
+from cryplab.blocks.phy import make_phy
 from cryplab.board import Board
 from cryplab.bus import Bus, Remembered, Slot
 from cryplab.chip import At, Flash, Ram
@@ -25,11 +27,13 @@ from cryplab.cpu.cortex_m import CortexM, Stop
 from cryplab.cpu.private import Private
 from cryplab.errors import FirmwareError, GuestCrash, UsageError
 from cryplab.loader import Image, check_fits, load_all
+from cryplab.network import Network
 from cryplab.registers import Block
 from cryplab.reports import Location, NotModelled, Reports
 from cryplab.symbols import Symbol
 
 if TYPE_CHECKING:
+    from cryplab.net.wire import Wire
     from cryplab.observe.api import Function
     from cryplab.observe.observer import Observer
     from cryplab.observe.taps import Taps
@@ -103,6 +107,8 @@ class Machine:
         clock: "fast" (loads classed, flash data stalls learned) or "exact" (followed address by address).
         strict: the first guest error, unmapped or not modelled access raises StrictError.
         date: what the guest's clock starts at; default 2026-01-01T00:00:00Z.
+        net: "user" (our NAT), "tap:NAME", a `net.Wire`, or None: nothing is plugged in, see `connect`.
+        allow: with "user": destinations that the guest may reach, `HOST:PORT`; `localhost` is 10.0.2.2 for the guest.
     Raises: BoardError, ToolError (native extension missing).
     """
 
@@ -114,6 +120,8 @@ class Machine:
         clock: ClockMode = "fast",
         strict: bool = False,
         date: datetime | None = None,
+        net: str | Wire | None = None,
+        allow: Iterable[str] = (),
     ) -> None:
         if clock not in ("fast", "exact"):
             raise UsageError(f"clock '{clock}': expected fast or exact")
@@ -156,6 +164,10 @@ class Machine:
         self._wire()
         self.rtt = Rtt(self.console)
         self.semihosting = Semihosting(self.read_memory, self.write_memory, self.console, self.clock.seconds)
+        self.network = Network(self)
+        "The Ethernet port and its wire."
+        if net is not None:
+            self.connect(net, allow)
 
     # -- building ------------------------------------------------------------------------------
     def _build_memory(self) -> None:
@@ -224,6 +236,8 @@ class Machine:
             controller.connect(wire.stream, wire.channel, getattr(self.blocks[owner], request))
         for block in self.blocks.values():
             self._wire_block(block)
+            if isinstance(block, EthV1) and self.board.phy:
+                block.phy = make_phy(self.board.phy, self.board.phy_address)
         rcc: Any = self.blocks["RCC"]
         rcc.hse_hz, rcc.lse_hz = self.board.hse_hz, self.board.lse_hz
         rcc.on_gate, rcc.on_reset_bit, rcc.on_clock = self._gate, self._reset_bit, self._clock_changed
@@ -371,6 +385,18 @@ class Machine:
         """A 32-bit word of guest memory."""
         return int.from_bytes(self.read_memory(address, 4), "little")
 
+    # -- network -------------------------------------------------------------------------------
+    def connect(self, net: str | Wire, allow: Iterable[str] = ()) -> Wire:
+        """Plug a wire into the Ethernet port: "user", "tap:NAME" or a `net.Wire`; returns the wire.
+
+        Raises: UsageError for anything else, or when the board has no Ethernet; InputError for a TAP device.
+        """
+        return self.network.connect(net, allow)
+
+    def capture(self, path: str | Path) -> None:
+        """Write every frame of the port to a pcap file from now on, with virtual time stamps from `date` on."""
+        self.network.capture(path)
+
     # -- running -------------------------------------------------------------------------------
     def type_in(self, data: bytes) -> None:
         """Bytes arrive at the console's input."""
@@ -400,6 +426,22 @@ class Machine:
 
         `on_progress(virtual seconds)` is called now and then.
         """
+        steps = self.running(until=until, seconds=seconds, on_progress=on_progress)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                outcome: Outcome = end.value
+                return outcome
+
+    def running(
+        self,
+        *,
+        until: str | None = None,
+        seconds: float = 60.0,
+        on_progress: Callable[[float], None] | None = None,
+    ) -> Generator[None, None, Outcome]:
+        """The same as `run`, slice by slice: comes back after each, and ends with the outcome."""
         self._stop_reason = ""
         self.console.watch(until, self._until_seen)
         has_rtt = self.image is not None and self.image.symbols.get("_SEGGER_RTT") is not None
@@ -411,12 +453,14 @@ class Machine:
             left = end_seconds - self.clock.seconds()
             if left <= 0 or self._stop_reason == "until":
                 break
-            slice_seconds = min(left, RTT_POLL_SECONDS if has_rtt else SLICE_SECONDS)
+            slice_seconds = min(left, RTT_POLL_SECONDS if has_rtt else SLICE_SECONDS, self.network.slice_seconds())
             stop = self.core.run(self.clock.now + max(1, self.clock.cycles_for(slice_seconds)))
             self._poll_rtt()
             if on_progress:
                 on_progress(self.clock.seconds())
             if stop.reason == "cycle":
+                self.network.exchange()
+                yield
                 continue
             if stop.reason == "host":
                 if self._stop_reason:
@@ -440,6 +484,8 @@ class Machine:
                 self._system_reset()
                 continue
             if stop.reason == "idle":
+                if not crash and self.network.wait_for_something():
+                    continue
                 if not crash:
                     return self._ended(Outcome("idle", text="asleep, with nothing that could wake it"))
                 break

@@ -296,6 +296,11 @@ class CortexM:
         number = self.engine.run() if until_cycle is None else self.engine.run(until_cycle)
         return Stop(REASONS[number], self.engine.pc, self.engine.cycles)
 
+    @property
+    def asleep(self) -> bool:
+        """Whether the guest waits for an interrupt or event (WFI, WFE, sleep on exit)."""
+        return bool(self.engine.sleeping)
+
     def stop(self) -> None:
         """From a callback: return at the next block start."""
         self.engine.stop()

@@ -1,0 +1,132 @@
+"""A machine's Ethernet port: its wire, and how the guest's time and the host's go together.
+
+The guest's time is virtual. While somebody outside may answer and the guest sleeps, a slice of virtual time takes
+at least as long on the wall, asleep at the sockets; a guest that works is never held up, so a long handshake takes
+what emulation takes. With nothing open outside, time goes as fast as it can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cryplab.blocks.eth_v1 import EthV1
+from cryplab.errors import UsageError
+from cryplab.net.nat import Nat
+from cryplab.net.pcap import PcapWriter
+from cryplab.net.tap import Tap
+from cryplab.net.wire import Wire
+
+if TYPE_CHECKING:
+    from cryplab.machine import Machine
+
+__all__ = ["Network"]
+
+FOREVER = 1e9
+LONGEST_NAP_SECONDS = 5e-3
+MOST_WAITING = 64
+"Frames between wire and FIFO: with more, nothing is taken from the host."
+
+
+def make_wire(net: str | Wire, allow: Iterable[str]) -> Wire:
+    """The wire that `--net` names. Raises: UsageError, InputError."""
+    if isinstance(net, Wire):
+        return net
+    if net == "user":
+        return Nat(allow)
+    if net.startswith("tap:"):
+        return Tap(net.removeprefix("tap:"))
+    if net == "hub":
+        raise UsageError("net 'hub': a hub joins machines; make a net.Hub and connect them to it")
+    raise UsageError(f"net '{net}': expected user, hub or tap:NAME")
+
+
+class Network:
+    """What `Machine.connect` and `Machine.run` need."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.wire: Wire | None = None
+        self.pcap: PcapWriter | None = None
+        self._nap = 0.0
+        "Wall seconds that the last waits have grown to."
+
+    @property
+    def port(self) -> EthV1:
+        """The Ethernet block. Raises: UsageError when chip or board has none."""
+        block = self.machine.blocks.get("ETH")
+        if not isinstance(block, EthV1):
+            raise UsageError(f"{self.machine.chip.name} has no Ethernet that is modelled")
+        if block.phy is None:
+            raise UsageError(f'{self.machine.board.name} has no Ethernet PHY; a board file names one: phy = "LAN8742A"')
+        return block
+
+    def connect(self, net: str | Wire, allow: Iterable[str] = ()) -> Wire:
+        """See `Machine.connect`."""
+        port = self.port
+        wire = make_wire(net, allow)
+        self.disconnect()
+        self.wire = wire
+        wire.on_frame, wire.now = port.receive, self.machine.clock.seconds
+        port.transmit = self._send
+        return wire
+
+    def disconnect(self) -> None:
+        """Unplug and close the wire and the capture."""
+        if self.wire is not None:
+            self.wire.close()
+            self.wire = None
+        if self.pcap is not None:
+            self.pcap.close()
+            self.pcap = None
+
+    def capture(self, path: str | Path) -> None:
+        """See `Machine.capture`."""
+        port = self.port
+        self.pcap = writer = PcapWriter(path, self.machine.date.timestamp())
+        port.tap = lambda frame, outgoing: writer.write(frame, self.machine.clock.seconds())
+
+    def _send(self, frame: bytes) -> None:
+        self._nap = 0.0
+        if self.wire is not None:
+            self.wire.send(frame, self.machine.clock.now)
+
+    # -- time ----------------------------------------------------------------------------------
+    def slice_seconds(self) -> float:
+        """How long the guest may run before the wire must be looked at."""
+        if self.wire is None:
+            return FOREVER
+        now = self.machine.clock.seconds()
+        return max(self.wire.slice_end(now) - now, self._nap)
+
+    def exchange(self) -> None:
+        """A slice is over: bring what has arrived, asleep for a while when the guest sleeps."""
+        if self.wire is None:
+            return
+        if self.wire.paced and self.machine.core.asleep:
+            self._sleep(self.wire)
+        if self.port.waiting < MOST_WAITING:
+            self.wire.poll()
+
+    def wait_for_something(self) -> bool:
+        """The guest sleeps and nothing of its own will wake it; False when nothing from outside will, either."""
+        if self.wire is None:
+            return False
+        self.wire.idle()
+        if not self.wire.busy:
+            return False
+        clock = self.machine.clock
+        clock.after(max(1, clock.cycles_for(self.slice_seconds())), _nothing)
+        return True
+
+    def _sleep(self, wire: Wire) -> None:
+        if not wire.busy:
+            self._nap = 0.0
+            return
+        nap = max(self._nap, wire.slice_seconds)
+        self._nap = 0.0 if wire.wait(nap) else min(LONGEST_NAP_SECONDS, 2 * nap)
+
+
+def _nothing() -> None:
+    """Time passes."""
