@@ -138,6 +138,12 @@ def test_functions_that_were_dropped_are_named_with_the_option_that_keeps_them()
     assert "-Wl,-u,mbedtls_aes_crypt_ecb" in text.replace("\n", " ")
 
 
+def test_firmware_with_one_function_gets_one_sentence() -> None:
+    flags = ("-DUNREFERENCED", "-ffunction-sections", "-Wl,--gc-sections", "-Wl,-u,mbedtls_aes_init")
+    with pytest.raises(FirmwareError, match=r"no algorithm has all the functions .* -Wl,-u,mbedtls_aes_crypt_ecb"):
+        check(wrong.build("RIGHT", *flags), wrong.BOARD)
+
+
 def test_stripped_firmware_gets_one_sentence() -> None:
     stripped = wrong.build("RIGHT", "-s")
     with pytest.raises(FirmwareError, match="the firmware has no symbols: give the ELF before it was stripped"):

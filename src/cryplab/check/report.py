@@ -127,10 +127,8 @@ class CheckResult:
 
     @property
     def exit_code(self) -> int:
-        """0 when all is right, 1 for failed cases or findings, 3 when nothing could be checked."""
-        if self.failed or self.findings:
-            return 1
-        return 0 if self.verdicts else 3
+        """0 when all is right, 1 for failed cases or findings."""
+        return 1 if self.failed or self.findings else 0
 
     # -- forms ---------------------------------------------------------------------------------
     def to_json(self) -> dict[str, Any]:

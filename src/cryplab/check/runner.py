@@ -17,7 +17,7 @@ from cryplab.check.report import CheckResult, Failure, Verdict
 from cryplab.check.script import Case, Step
 from cryplab.check.session import Ran, Session
 from cryplab.check.shrink import shrink
-from cryplab.errors import UsageError
+from cryplab.errors import FirmwareError, UsageError
 
 __all__ = ["check"]
 
@@ -92,6 +92,9 @@ def check(
     cases = [case for case in all_cases(level, seed, session.presence) if _wanted(case, only)]
     if not cases and only:
         raise UsageError(f"--only {only}: no case of this firmware has such a title; titles are ALGORITHM/GROUP/NAME")
+    if not cases:
+        keep = session.presence.linker_options() or "-Wl,--whole-archive around the crypto library"
+        raise FirmwareError(f"{firmware}: no algorithm has all the functions that check calls; link with {keep}")
     say = progress or (lambda _line: None)
     parts = _run_all(session, options, cases, jobs, say)
     result = CheckResult(

@@ -17,7 +17,7 @@ MIXED = "mixed"
 MOST_CONTEXTS = 12
 FAMILIES: dict[str, Callable[[str], bool]] = {
     "AES": lambda name: name in ("AES-ECB", "AES-CBC", "AES-CTR"),
-    "ciphers": lambda name: name not in HASHES and name not in ("GCM", "CCM"),
+    "ciphers": lambda name: name in {mode.row for mode in MODES},
     "hashes": lambda name: name in HASHES,
     "authenticated": lambda name: name in ("GCM", "CCM", "GCM parts"),
     "all": lambda name: True,
