@@ -393,6 +393,10 @@ class Machine:
         """
         return self.network.connect(net, allow)
 
+    def disconnect(self) -> None:
+        """Unplug the wire and end the capture; sockets and file are closed."""
+        self.network.disconnect()
+
     def capture(self, path: str | Path) -> None:
         """Write every frame of the port to a pcap file from now on, with virtual time stamps from `date` on."""
         self.network.capture(path)

@@ -49,6 +49,10 @@ class Network:
         self.machine = machine
         self.wire: Wire | None = None
         self.pcap: PcapWriter | None = None
+        self.sent = self.received = 0
+        "Frames that have passed the port."
+        self.complaints: list[str] = []
+        "What the wire refused or lost, in words."
         self._nap = 0.0
         "Wall seconds that the last waits have grown to."
 
@@ -66,17 +70,19 @@ class Network:
         """See `Machine.connect`."""
         port = self.port
         wire = make_wire(net, allow)
-        self.disconnect()
+        if self.wire is not None:
+            self.wire.close()
         self.wire = wire
         wire.on_frame, wire.now = port.receive, self.machine.clock.seconds
-        port.transmit = self._send
+        port.transmit, port.tap = self._send, self._passed
         return wire
 
     def disconnect(self) -> None:
         """Unplug and close the wire and the capture."""
         if self.wire is not None:
             self.wire.close()
-            self.wire = None
+            self.complaints += self.wire.complaints()
+            self.wire, self.port.transmit = None, _to_nobody
         if self.pcap is not None:
             self.pcap.close()
             self.pcap = None
@@ -84,8 +90,13 @@ class Network:
     def capture(self, path: str | Path) -> None:
         """See `Machine.capture`."""
         port = self.port
-        self.pcap = writer = PcapWriter(path, self.machine.date.timestamp())
-        port.tap = lambda frame, outgoing: writer.write(frame, self.machine.clock.seconds())
+        self.pcap, port.tap = PcapWriter(path, self.machine.date.timestamp()), self._passed
+
+    def _passed(self, frame: bytes, outgoing: bool) -> None:
+        self.sent += outgoing
+        self.received += not outgoing
+        if self.pcap is not None:
+            self.pcap.write(frame, self.machine.clock.seconds())
 
     def _send(self, frame: bytes) -> None:
         self._nap = 0.0
@@ -126,6 +137,10 @@ class Network:
             return
         nap = max(self._nap, wire.slice_seconds)
         self._nap = 0.0 if wire.wait(nap) else min(LONGEST_NAP_SECONDS, 2 * nap)
+
+
+def _to_nobody(frame: bytes) -> None:
+    """No cable."""
 
 
 def _nothing() -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Hub", "HubPort"]
 
 LATENCY_SECONDS = 100e-6
+NEVER_SECONDS = 1e9
 
 
 class HubPort(Wire):
@@ -112,6 +113,7 @@ class Hub:
         for port in self.ports:
             if port not in outcomes:
                 port.machine.stop()
+                self.round_end = NEVER_SECONDS
                 self._turn(port, turns[port], outcomes)
         return [outcomes[port] for port in self.ports]
 

@@ -6,6 +6,7 @@ name server. Only destinations that the user allowed are reached; the rest is re
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import queue
 import selectors
@@ -91,8 +92,8 @@ class Nat(Wire):
         self.selector: selectors.BaseSelector = selectors.DefaultSelector()
         self.connections: dict[tuple[int, bytes, int], Connection] = {}
         self.associations: dict[tuple[int, bytes, int], Association] = {}
-        self.refused: list[str] = []
-        "What the guest asked for and may not reach, each once."
+        self.refused: dict[str, str] = {}
+        "What the guest asked for and may not reach, each once, and what would allow it."
         self.failures: list[str] = []
         "Connections that broke, in words."
         self.guest_mac: bytes | None = None
@@ -101,9 +102,8 @@ class Nat(Wire):
         self.lease = nat_dhcp.Lease(GUEST, GATEWAY, NAME_SERVER)
         self._answers: queue.SimpleQueue[tuple[int, nat_dns.Question, list[bytes]]] = queue.SimpleQueue()
         self._asking = 0
-        self._bell, self._ring = socket.socketpair()
-        self._bell.setblocking(False)
-        self.selector.register(self._bell, selectors.EVENT_READ, None)
+        self._bell: socket.socket | None = None
+        self._ring: socket.socket | None = None
         self._iss, self._forward_port, self._ident = ISS_STEP, FIRST_FORWARD_PORT, 0
         self.forwards: dict[int, int] = {}
         "Ports of the host's loopback that lead to ports of the guest."
@@ -157,15 +157,14 @@ class Nat(Wire):
             self.emit(ICMP, packet.destination, Icmp(ECHO_ANSWER, 0, message.rest).encode())
         else:
             self._unreachable(packet, PROHIBITED)
-            self._refuse(f"ping of {dotted(packet.destination)}")
 
     def _unreachable(self, packet: Ipv4, code: int) -> None:
         quoted = packet.encode()[:28]
         self.emit(ICMP, GATEWAY, Icmp(UNREACHABLE, code, b"\0\0\0\0" + quoted).encode())
 
-    def _refuse(self, what: str) -> None:
-        if what not in self.refused:
-            self.refused.append(what)
+    def _refuse(self, what: str, host: bytes | str, port: int | str) -> None:
+        name = "localhost" if host == GATEWAY else dotted(host) if isinstance(host, bytes) else host
+        self.refused.setdefault(what, f"--allow {name}:{port} lets it pass")
 
     # -- to the guest --------------------------------------------------------------------------
     def emit(self, protocol: int, source: bytes, payload: bytes, destination: bytes = b"") -> None:
@@ -206,7 +205,8 @@ class Nat(Wire):
     def _open(self, packet: Ipv4, segment: Tcp, key: tuple[int, bytes, int]) -> None:
         target = self.allowed.host_address(packet.destination, segment.destination)
         if target is None:
-            self._refuse(f"TCP to {dotted(packet.destination)}:{segment.destination}")
+            where = f"{dotted(packet.destination)}:{segment.destination}"
+            self._refuse(f"TCP to {where}", packet.destination, segment.destination)
             self._reset(packet, segment)
             return
         sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -267,7 +267,7 @@ class Nat(Wire):
             return
         target = self.names.get(question.name, question.name)
         if target == question.name and not self.allowed.has_name(question.name):
-            self._refuse(f"the name {question.name}")
+            self._refuse(f"the name {question.name}", question.name, "PORT")
             self._answer(datagram.source, question, None)
         elif not question.wants_address:
             self._answer(datagram.source, question, [])
@@ -275,26 +275,31 @@ class Nat(Wire):
             self._answer(datagram.source, question, [GATEWAY])
         else:
             self._asking += 1
+            self._hang_bell()
             thread = threading.Thread(target=self._resolve, args=(datagram.source, question, target), daemon=True)
             thread.start()
+
+    def _hang_bell(self) -> None:
+        """What wakes `wait` when a name was resolved."""
+        if self._bell is None:
+            self._bell, self._ring = socket.socketpair()
+            self._bell.setblocking(False)
+            self.selector.register(self._bell, selectors.EVENT_READ, None)
 
     def _resolve(self, port: int, question: nat_dns.Question, target: str) -> None:
         """In a thread, since the host's resolver may take its time."""
         found = resolve(target)
         self._answers.put((port, question, found))
-        try:
-            self._ring.send(b"!")
-        except OSError:
-            return
+        if self._ring is not None:
+            with contextlib.suppress(OSError):
+                self._ring.send(b"!")
 
     def _answer(self, port: int, question: nat_dns.Question, addresses: list[bytes] | None) -> None:
         self._emit_datagram(NAME_SERVER, Udp(DNS_PORT, port, nat_dns.encode_answer(question, addresses)))
 
     def _resolved(self) -> None:
-        try:
+        if self._bell is not None:
             self._bell.recv(DATAGRAM_BYTES)
-        except BlockingIOError:
-            return
         while not self._answers.empty():
             port, question, found = self._answers.get()
             self._asking -= 1
@@ -307,7 +312,8 @@ class Nat(Wire):
         if known is None:
             target = self.allowed.host_address(packet.destination, datagram.destination)
             if target is None:
-                self._refuse(f"UDP to {dotted(packet.destination)}:{datagram.destination}")
+                where = f"{dotted(packet.destination)}:{datagram.destination}"
+                self._refuse(f"UDP to {where}", packet.destination, datagram.destination)
                 self._unreachable(packet, PROHIBITED)
                 return
             sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -374,6 +380,12 @@ class Nat(Wire):
         """Until a socket has something, at most so long."""
         return bool(self.selector.select(seconds))
 
+    def complaints(self) -> list[str]:
+        """What the guest may not reach and how it may, then connections that broke."""
+        lines = [f"the guest asked for {what}, which is not allowed; {hint}" for what, hint in self.refused.items()]
+        broken = [c.failure for c in self.connections.values() if c.failure]
+        return lines + [f"connection to {failure}" for failure in self.failures + broken]
+
     def close(self) -> None:
         """Close every socket."""
         for connection in self.connections.values():
@@ -384,5 +396,6 @@ class Nat(Wire):
             listener.close()
         self.connections, self.associations, self._listeners = {}, {}, []
         self.selector.close()
-        self._bell.close()
-        self._ring.close()
+        for end in (self._bell, self._ring):
+            if end is not None:
+                end.close()

@@ -340,22 +340,26 @@ class Connection:
                 self.host_closed = True
         self.watch()
 
+    @property
+    def where(self) -> str:
+        """The peer as the guest sees it, `10.0.2.2:443`."""
+        return f"{dotted(self.peer)}:{self.peer_port}"
+
     # -- ends ----------------------------------------------------------------------------------
     def _maybe_done(self) -> None:
         """Both directions closed and acknowledged."""
         if self.guest_closed and self.fin_sent and self.acked == self.highest and not self.to_host:
             self.finish()
 
-    def refuse(self, error: int = 0) -> None:
+    def refuse(self, error: int) -> None:
         """The host's side cannot be reached: RST answers the guest's SYN."""
-        where = f"{dotted(self.peer)}:{self.peer_port}"
-        self.failure = f"{where}: {os.strerror(error)}" if error else f"{where} is not allowed"
+        self.failure = f"{self.where}: {os.strerror(error)}"
         self._emit(RST | ACK, 0)
         self.finish()
 
     def abort(self, why: str, *, tell_guest: bool) -> None:
         """End at once, with RST to whom does not know."""
-        self.failure = why
+        self.failure = f"{self.where}: {why}"
         if tell_guest:
             self._emit(RST | ACK, self.sent_to)
         else:

@@ -53,6 +53,10 @@ class Wire:
         """Sleep up to so many wall seconds until something arrives; whether it did. No sleep: nothing can come."""
         return False
 
+    def complaints(self) -> list[str]:
+        """What was refused and what broke, a sentence each."""
+        return []
+
     def close(self) -> None:
         """Give back what the wire holds of the host."""
 
@@ -125,6 +129,10 @@ class Impaired(Wire):
     def wait(self, seconds: float) -> bool:
         """As the wire behind it does."""
         return self.wire.wait(seconds)
+
+    def complaints(self) -> list[str]:
+        """As the wire behind it has them."""
+        return self.wire.complaints()
 
     def close(self) -> None:
         """Close the wire behind it."""

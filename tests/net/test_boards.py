@@ -1,0 +1,102 @@
+"""Boards that run at the wire: the NAT answers a sleeping guest; two boards over the hub, the same each time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_pcap import read_pcap
+
+from cryplab.errors import UsageError
+from cryplab.machine import Machine
+from cryplab.net import Hub, Impaired, Nat
+from tests.firmware_builds import FOLDER, needs_gcc
+from tests.firmware_builds import build as build_alone
+
+pytestmark = needs_gcc
+
+
+def build(name: str, *flags: str) -> Path:
+    return build_alone(name, str(FOLDER / "start.c"), *flags)
+
+
+def test_a_sleeping_guest_is_answered_by_the_nat(tmp_path: Path) -> None:
+    machine = Machine("nucleo-f439zi", net="user")
+    machine.load(build("ether", "-DROLE=2"))
+    machine.capture(tmp_path / "ping.pcap")
+    outcome = machine.run(seconds=5)
+    assert (outcome.reason, outcome.code, machine.console.text) == ("finished", 0, "ping answered\n")
+    assert machine.reports.guest_errors == {}
+    assert machine.reports.unmodelled == {}
+    machine.disconnect()
+    frames = read_pcap(tmp_path / "ping.pcap")
+    assert [frame[12:14] for _, frame in frames] == [b"\x08\x06", b"\x08\x06", b"\x08\x00", b"\x08\x00"]
+    start = machine.date.timestamp()
+    times = [seconds - start for seconds, _ in frames]
+    assert 0 < times[0] < times[1] < times[2] < times[3] < machine.clock.seconds() < 1
+
+
+def test_a_board_with_another_phy_and_a_cortex_m3() -> None:
+    machine = Machine("stm3221g-eval", net="user")
+    machine.load(build("ether", "-DROLE=2", "-DPHY=1", "-mcpu=cortex-m3", "-mfloat-abi=soft"))
+    outcome = machine.run(seconds=5)
+    assert (outcome.code, machine.console.text) == (0, "ping answered\n")
+
+
+def two_boards(loss: float = 0.0) -> tuple[tuple[int, int], list[str], bytes]:
+    hub = Hub()
+    server, client = Machine("nucleo-f439zi"), Machine("nucleo-f429zi")
+    hub.connect(server)
+    hub.connect(client)
+    server.load(build("ether", "-DROLE=0"))
+    client.load(build("ether", "-DROLE=1"))
+    seen = bytearray()
+    port = client.network.port
+    port.tap = lambda frame, outgoing: seen.extend(frame + client.clock.now.to_bytes(8, "little"))
+    outcomes = hub.run(seconds=2, wait_for=[client])
+    assert (outcomes[1].reason, outcomes[1].code) == ("finished", 0)
+    return (server.clock.now, client.clock.now), [o.reason for o in outcomes], bytes(seen)
+
+
+def test_two_boards_over_a_hub_are_the_same_each_time() -> None:
+    first, second = two_boards(), two_boards()
+    assert first == second
+    assert first[1] == ["stopped", "finished"]
+    assert len(first[2]) > 20 * 2 * 60
+
+
+def test_boards_that_all_wait_end_as_idle() -> None:
+    hub = Hub()
+    for name in ("nucleo-f439zi", "nucleo-f429zi"):
+        machine = Machine(name)
+        hub.connect(machine)
+        machine.load(build("ether", "-DROLE=0"))
+    assert [outcome.reason for outcome in hub.run(seconds=1)] == ["idle", "idle"]
+
+
+def test_without_a_cable_the_guest_waits_for_ever() -> None:
+    machine = Machine("nucleo-f439zi")
+    machine.load(build("ether", "-DROLE=2"))
+    assert machine.run(seconds=1).reason == "idle", "the frame goes nowhere, nobody answers"
+
+
+def test_lost_frames_are_lost() -> None:
+    wire = Impaired(Nat(), loss=1.0)
+    machine = Machine("nucleo-f439zi", net=wire)
+    machine.load(build("ether", "-DROLE=2"))
+    assert machine.run(seconds=1).reason == "idle"
+    assert wire.lost == 1
+
+
+@pytest.mark.parametrize(
+    ("board", "net", "sentence"),
+    [
+        ("ublox-c030-u201", "user", 'ublox-c030-u201 has no Ethernet PHY; a board file names one: phy = "LAN8742A"'),
+        ("nucleo-f439zi", "usr", "net 'usr': expected user, hub or tap:NAME"),
+        ("nucleo-f439zi", "hub", "net 'hub': a hub joins machines; make a net.Hub and connect them to it"),
+    ],
+)
+def test_wires_that_make_no_sense(board: str, net: str, sentence: str) -> None:
+    with pytest.raises(UsageError) as error:
+        Machine(board, net=net)
+    assert str(error.value) == sentence
