@@ -127,6 +127,17 @@ def of_math(function: F) -> F:
     return click.option("--math", type=click.Choice(MATHS), default=None, help=text)(function)
 
 
+def on_network(function: F) -> F:
+    """`--net --allow --pcap`."""
+    return _options(
+        click.option("--net", metavar="user|tap:NAME", help="What is at the Ethernet port: our NAT, or a TAP device."),
+        click.option(
+            "--allow", multiple=True, metavar="HOST:PORT", help="The guest may reach this; localhost is its 10.0.2.2."
+        ),
+        click.option("--pcap", type=click.Path(path_type=Path), metavar="FILE", help="Every frame, for Wireshark."),
+    )(function)
+
+
 def _board(name: str | None, chip: str | None, hse: str | None, console: str | None, default: str) -> boards.Board:
     if name and chip:
         raise UsageError("give --board or --chip, not both")
@@ -239,6 +250,7 @@ def build(
 @click.option("--strict", is_flag=True, help="Stop at the first broken rule, or access to what is not modelled.")
 @click.option("--sarif", "sarif_file", type=click.Path(path_type=Path), help="Findings as SARIF 2.1.0.")
 @click.option("--no-findings", is_flag=True, help="Run without the rules of `cryplab explain`.")
+@on_network
 @common
 def run(
     firmware: Path,
@@ -261,6 +273,9 @@ def run(
     strict: bool,
     sarif_file: Path | None,
     no_findings: bool,
+    net: str | None,
+    allow: tuple[str, ...],
+    pcap: Path | None,
     as_json: bool,
     quiet: bool,
     verbose: bool,
@@ -272,7 +287,11 @@ def run(
     from cryplab.observe.trace import TraceWriter
 
     target = _board(board, chip, hse, console_name, DEFAULT_BOARD)
-    machine = Machine(target, seed=seed, clock=clock, strict=strict, date=date)
+    if allow and net != "user":
+        raise UsageError("--allow goes with --net user; other wires reach whatever is at their other end")
+    machine = Machine(target, seed=seed, clock=clock, strict=strict, date=date, net=net, allow=allow)
+    if pcap:
+        machine.capture(pcap)
     machine.load(firmware, also=also, base=base, vectors=vectors)
     machine.stub(stub)
     machine.force(settings)
@@ -289,6 +308,7 @@ def run(
     with TraceWriter(machine, trace) if trace else show.nothing(), _until_interrupted(machine.stop):
         outcome = _run_with_input(machine, keyboard, until, seconds, status.tick)
     status.wipe()
+    machine.disconnect()
     report = run_report(machine, outcome, wall_seconds=time.monotonic() - started)
     report.quiet, report.verbose = quiet, verbose
     show.emit(report, as_json)

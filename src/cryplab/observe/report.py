@@ -97,9 +97,14 @@ class RunReport:
                  "where": self.machine.where(u.where.pc), "count": u.count}
                 for u in reports.unmapped_accesses.values()
             ],
+            "network": self._network_json(),
             "end": {"reason": self.outcome.reason, "code": self.outcome.code, "text": self.end_sentence,
                     "crash": self.outcome.crash},
         }  # fmt: skip
+
+    def _network_json(self) -> dict[str, Any]:
+        network = self.machine.network
+        return {"sent": network.sent, "received": network.received, "complaints": network.complaints}
 
     # -- text ----------------------------------------------------------------------------------
     def render(self) -> list[RenderableType]:
@@ -117,6 +122,7 @@ class RunReport:
         parts += self._findings()
         parts += self._guest_errors()
         parts += self._not_modelled()
+        parts += self._network()
         parts += ["", f"end: {self.end_sentence}"]
         if self.verbose:
             parts += [self._speed()]
@@ -197,6 +203,13 @@ class RunReport:
                 hanging(f"the firmware waits for {busiest.what}? --set {name}.{offset}.BIT=VALUE lets it pass")
             )
         return parts
+
+    def _network(self) -> list[RenderableType]:
+        network = self.machine.network
+        if not (network.sent or network.received or network.complaints):
+            return []
+        head = f"network: {network.sent} frames sent, {network.received} received"
+        return ["", head, *self._listed(network.complaints)]
 
     def _listed(self, lines: list[str]) -> list[RenderableType]:
         """Lines with their continuation further in; the first ones unless `verbose`."""
