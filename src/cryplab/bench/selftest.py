@@ -186,7 +186,7 @@ def _printed_rows(machine: Machine, build: str) -> list[SelftestRow]:
             passed = match[2] == "passed"
             inside = sum(begin <= o.last_cycle < end for o in machine.reports.operations)
             seconds = (end - begin) / machine.clock.hz
-            rows.append(SelftestRow(build, "wolfcrypt-test", match[1], passed, not passed, seconds, inside))
+            rows.append(SelftestRow(build, "wolfcrypt-test", match[1], int(passed), int(not passed), seconds, inside))
         begin = end
     return rows
 

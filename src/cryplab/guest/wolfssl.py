@@ -14,7 +14,7 @@ from cryplab.guest.targets import Target
 
 __all__ = ["BUILDS", "MATHS", "PROGRAMS", "ProgramParts", "math_of", "parts", "program_of"]
 
-PROGRAMS = ("benchmark", "test", "ctaocrypt")
+PROGRAMS = ("benchmark", "test", "ctaocrypt", "tasks")
 ALIASES = {"selftest": "test"}
 BUILDS = ("software", "hardware")
 MATHS = ("heap", "fast", "sp")
@@ -26,7 +26,11 @@ MODULES = (
     "sp_c32", "sp_cortexm", "sp_int", "tfm", "wc_encrypt", "wc_port", "wolfmath",
 )  # fmt: skip
 PORT = "wolfcrypt/src/port/st/stm32.c"
-OWN_SOURCE = {"benchmark": "wolfcrypt/benchmark/benchmark.c", "test": "wolfcrypt/test/test.c"}
+OWN_SOURCE = {
+    "benchmark": "wolfcrypt/benchmark/benchmark.c", "test": "wolfcrypt/test/test.c", "tasks": "wolfcrypt/test/test.c",
+}  # fmt: skip
+KERNEL = {"tasks"}
+"Programs under the small preemptive kernel."
 BASE_FLAGS = (
     "-std=gnu11", "-g", "-ffunction-sections", "-fdata-sections", "-fomit-frame-pointer", "-fno-builtin-printf",
 )  # fmt: skip
@@ -81,16 +85,18 @@ def parts(root: Path, here: Path, program: str, build: str, target: Target, math
         raise UsageError(f"wolfssl has no {build} build; there is {', '.join(BUILDS)}")
     port = here / "ports" / "wolfssl"
     family = "spl" if target.chip.core == "cortex-m3" else "hal"
-    include = (port, port / family, here / "device", here / "common", root)
-    defined = [build, family, f"math_{math}", *([program] if program == "ctaocrypt" else [])]
+    folders = [port, port / family, *([port / "kernel"] if program in KERNEL else [])]
+    include = (*folders, here / "device", here / "common", root)
+    defined = [build, family, f"math_{math}", *(["kernel"] if program in KERNEL else [])]
+    defined += [program] if program == "ctaocrypt" else []
     flags = (
         *BASE_FLAGS, OPTIMISATION[target.chip.core], "-DWOLFSSL_USER_SETTINGS",
         *(f"-DCRYPLAB_{name.upper()}" for name in defined), f"-DCRYPLAB_BENCH_SECONDS={BENCH_SECONDS}f",
         *(f"-I{folder}" for folder in include),
     )  # fmt: skip
     ours = [
-        *sorted((here / "common").glob("*.c")), *sorted(port.glob("*.c")), *sorted((port / family).glob("*.c")),
-        *sorted((here / "programs" / "wolfssl").glob(f"{program}*.c")),
+        *sorted((here / "common").glob("*.c")), *(c for folder in folders for c in sorted(folder.glob("*.c"))),
+        here / "programs" / "wolfssl" / f"{program}.c",
     ]  # fmt: skip
     return ProgramParts(list(_library(root, program)), ours, flags, [port, here / "device", root / "wolfssl"])
 

@@ -26,13 +26,13 @@ void *_sbrk(ptrdiff_t amount)
 
 struct _reent;
 
-void __malloc_lock(struct _reent *r)
+__attribute__((weak)) void __malloc_lock(struct _reent *r)
 {
     (void)r;
     kernel_mutex_lock(&heap_mutex);
 }
 
-void __malloc_unlock(struct _reent *r)
+__attribute__((weak)) void __malloc_unlock(struct _reent *r)
 {
     (void)r;
     kernel_mutex_unlock(&heap_mutex);

@@ -23,6 +23,7 @@
 #if !defined(CRYPLAB_KERNEL)
 #define SINGLE_THREADED
 #else
+#define WOLFSSL_USER_MUTEX
 #include "tasks.h"
 #endif
 
