@@ -22,7 +22,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, cast
 
@@ -378,9 +378,10 @@ class CortexM:
         """Instructions since power-on or `clear_profile`, skipped ones of IT blocks included."""
         return sum(count * times for _, _, count, times, _ in self.engine.profile())
 
-    def trace(self, on: bool) -> None:
-        """Record loads and stores outside memory."""
-        self.engine.trace(on)
+    def trace(self, on: bool, addresses: Iterable[int] = ()) -> None:
+        """Record loads and stores outside memory; only in the pages (4 KiB) of these addresses, if any are given."""
+        pages = sorted({address // PAGE for address in addresses})
+        self.engine.trace(on, b"".join(page.to_bytes(4, "little") for page in pages))
 
     def take_trace(self) -> bytes:
         """Records `<QIIIBB2x`: cycle, pc, address, value, width, kind; and forget them.

@@ -27,6 +27,8 @@ static inline void repair_it(Engine *e)
 
 static void record(Engine *e, uint32_t address, int size, bool write, uint32_t value)
 {
+    if (!is_traced(e, address))
+        return;
     struct record r = {e->access_cycle, e->access_pc, address, value, (uint8_t)size, write ? RECORD_STORE : RECORD_LOAD, {0, 0}};
     put_record(e, &r);
 }

@@ -176,7 +176,7 @@ static PyMethodDef methods[] = {
     METHOD(forget_fault, METH_NOARGS, "The next fault will be the first."),
     METHOD(profile, METH_NOARGS, "List of (address, size, instructions, times, cycles) of the blocks that ran."),
     METHOD(clear_profile, METH_NOARGS, "Count times and cycles from 0."),
-    METHOD(trace, METH_VARARGS, "Record accesses outside memory, or stop to."),
+    METHOD(trace, METH_VARARGS, "Record accesses outside memory (of these pages, as uint32), or stop to."),
     METHOD(watch, METH_O, "Call on_watch when the block at an address starts."),
     METHOD(unwatch, METH_NOARGS, "Watch no address any more."),
     METHOD(take_trace, METH_NOARGS, "The records so far, and forget them."),

@@ -103,6 +103,7 @@ enum {
 #define MAX_STALLS 64
 #define MAX_TOUCHED 64
 #define MAX_REGIONS 32
+#define MAX_TRACED 32
 /* At least this often (cycles) the host gets a look in: Ctrl-C, other threads. */
 #define CHUNK 40000000
 
@@ -266,6 +267,8 @@ typedef struct {
 
     uint8_t *trace;
     size_t trace_size, trace_room;
+    uint32_t trace_page[MAX_TRACED]; /* address >> PAGE_BITS; none: all accesses are recorded */
+    unsigned trace_pages;
     bool tracing;
     uint32_t *watched; /* see watch.h */
     uint32_t watched_room, watched_count;

@@ -193,9 +193,20 @@ static PyObject *Engine_clear_profile(Engine *e, PyObject *unused)
 static PyObject *Engine_trace(Engine *e, PyObject *args)
 {
     int on;
-    if (!PyArg_ParseTuple(args, "p", &on))
+    Py_buffer pages = {0};
+    if (!PyArg_ParseTuple(args, "p|y*", &on, &pages))
         return NULL;
-    e->tracing = on;
+    size_t count = (size_t)pages.len / sizeof *e->trace_page;
+    bool fits = count <= MAX_TRACED;
+    if (fits) {
+        e->tracing = on;
+        e->trace_pages = (unsigned)count;
+        if (count)
+            memcpy(e->trace_page, pages.buf, count * sizeof *e->trace_page);
+    }
+    PyBuffer_Release(&pages);
+    if (!fits)
+        return PyErr_Format(PyExc_ValueError, "trace: at most %d pages", MAX_TRACED);
     Py_RETURN_NONE;
 }
 

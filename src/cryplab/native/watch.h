@@ -1,6 +1,6 @@
 /* What an observer asks for: records of accesses and exceptions, and a call when certain blocks start.
  *
- * A record is struct "<QIIIBB2x": cycle, pc, address, value, width, kind. Kind 0 is a load, 1 a store, 4 the entry and
+ * trace(on, pages) limits accesses to the pages given. A record is struct "<QIIIBB2x": cycle, pc, address, value, width, kind. Kind 0 is a load, 1 a store, 4 the entry and
  * 5 the end of an exception (value: its number, address: the stack pointer at the frame, pc: what was interrupted or
  * goes on). When TRACE_CHUNK bytes have come, on_trace() is called to take them.
  *
@@ -21,6 +21,16 @@ struct record {
     uint32_t pc, address, value;
     uint8_t width, kind, pad[2];
 };
+
+static inline bool is_traced(Engine *e, uint32_t address)
+{
+    if (!e->trace_pages)
+        return true;
+    for (unsigned i = 0; i < e->trace_pages; i++)
+        if (e->trace_page[i] == address >> PAGE_BITS)
+            return true;
+    return false;
+}
 
 static void put_record(Engine *e, const struct record *r)
 {

@@ -80,7 +80,7 @@ class Attachment:
         self._recent: tuple[int, int, memoryview] = (0, 0, memoryview(b""))
         "Memory read last."
         self._taps = taps_of(machine)
-        self._taps.add(self.observer.accesses)
+        self._taps.add(self.observer.accesses, self.observer.addresses)
         self.observer.drain = self._taps.drain
         machine.reports.on_guest_error = self.observer.guest_error
         self._entries: dict[int, Function] = {}

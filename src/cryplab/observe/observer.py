@@ -154,6 +154,11 @@ class Observer:
         self._ends = [r.call_ends for r in self.rules if hasattr(r, "call_ends")]
         self._run_ends = [r.run_ends for r in self.rules if hasattr(r, "run_ends")]
 
+    @property
+    def addresses(self) -> list[int]:
+        """Registers that it listens to."""
+        return [*self._reads, *self._writes]
+
     # -- the stream ----------------------------------------------------------------------------
     def accesses(self, chunk: bytes) -> None:
         """Records of the core, in order."""

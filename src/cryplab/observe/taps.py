@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ Listener = Callable[[bytes], None]
 
 
 class _Traced(Protocol):
-    def trace(self, on: bool) -> None: ...
+    def trace(self, on: bool, addresses: Iterable[int] = ...) -> None: ...
     def take_trace(self) -> bytes: ...
 
 
@@ -28,19 +28,26 @@ class Taps:
     def __init__(self, core: _Traced) -> None:
         self._core = core
         self._listeners: list[Listener] = []
+        self._wanted: dict[Listener, frozenset[int]] = {}
 
-    def add(self, listener: Listener) -> None:
-        """From now on this listener gets the records."""
+    def add(self, listener: Listener, addresses: Iterable[int] = ()) -> None:
+        """From now on this listener gets the records: of the pages of these addresses at least, else of all."""
         self.drain()
         self._listeners.append(listener)
-        self._core.trace(True)
+        self._wanted[listener] = frozenset(addresses)
+        self._trace()
+
+    def _trace(self) -> None:
+        wanted = [self._wanted[listener] for listener in self._listeners]
+        everything = not all(wanted)
+        self._core.trace(bool(wanted), () if everything else frozenset().union(*wanted))
 
     def remove(self, listener: Listener) -> None:
         """It gets what has come so far, and no more."""
         self.drain()
         self._listeners.remove(listener)
-        if not self._listeners:
-            self._core.trace(False)
+        self._wanted.pop(listener, None)
+        self._trace()
 
     def drain(self) -> None:
         """Hand out what the core has recorded."""
