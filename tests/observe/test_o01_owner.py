@@ -156,6 +156,27 @@ def test_hash_of_two_contexts_in_one_block() -> None:
     assert finding.earlier.context == f"SHA-256 context {a:#010x}"
 
 
+@pytest.mark.parametrize("fed", [False, True])
+def test_hash_of_a_copied_context(fed: bool) -> None:
+    """A driver need not restore what was saved for a context for its copy, while that is still in the block."""
+    p = Play()
+    a, b, data = p.put(bytes(200)), p.put(bytes(200)), p.put(TEXT * 4)
+    with p.call("mbedtls_sha256_starts_ret", a, 0):
+        play.hash_start(p, "SHA-256")
+    with p.call("mbedtls_sha256_update_ret", a, data, 64):
+        play.hash_feed(p, TEXT * 2)
+        play.hash_save(p)
+    with p.call("mbedtls_sha256_clone", b, a):
+        pass
+    if fed:
+        with p.call("mbedtls_sha256_update_ret", a, data, 64):
+            play.hash_feed(p, TEXT * 2)
+    with p.call("mbedtls_sha256_finish_ret", b, data):
+        play.hash_end(p, "SHA-256")
+    p.observer.finish("finished")
+    assert [finding.rule for finding in p.found if finding.rule == "O1"] == ["O1"] * fed, p.observer.findings.show()
+
+
 def test_context_restored_without_its_last_registers() -> None:
     """Case B95."""
     p = Play()

@@ -225,6 +225,7 @@ class HashShadow(Shadow):
     def use(self, stamp: Stamp) -> None:
         """The first word (or DCAL) under the present state and call."""
         self._settle()
+        self._pass_on(stamp)
         self.dirty = False
         self.fed_datatype = self.datatype
         self.polls.over()
@@ -328,6 +329,17 @@ class HashShadow(Shadow):
         known = self.saved.get((source.serial, source.message))
         if known is not None:
             self.saved[target.object.serial, target.object.message] = known
+
+    def _pass_on(self, stamp: Stamp) -> None:
+        """A copy of a context goes on where both were saved, and that very state is still in the block."""
+        message, call = self.message, stamp.call
+        if message is None or message.finished or message.owner is None or call is None or call.related(message.owner):
+            return
+        saved = self.saved.get((call.object.serial, call.object.message))
+        if saved is None or saved is not self.saved.get((message.owner.object.serial, message.number)):
+            return
+        if message.words is not None and saved.message.words == message.words + self.words:
+            message.owner, message.number = call, call.object.message
 
     # -- status --------------------------------------------------------------------------------
     def read_sr(self, cycle: int, pc: int, value: int) -> None:
