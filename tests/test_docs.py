@@ -1,8 +1,8 @@
 """Commands in README and docs are run, and what they print is compared.
 
 A fenced block marked `console` holds commands behind `$ ` and their output. A line `...` stands for any
-lines, `...` within a line for any characters. `make` targets and blocks behind `<!-- not run: why -->` are left out; `<!-- slow -->` marks a slow one.
-Blocks marked `python` behind `<!-- run -->` are executed.
+lines, `...` within a line for any characters. `make` targets and blocks behind `<!-- not run: why -->`
+are left out; `<!-- slow -->` marks a slow one. Blocks marked `python` behind `<!-- run -->` are executed.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,10 @@ import wrong
 pytest_plugins = ["pytester"]
 pytestmark = needs_gcc
 
+INSTALLED = any(entry.name == "cryplab" for entry in entry_points(group="pytest11"))
+PLUGIN = [] if INSTALLED else ["-p", "cryplab.pytest_plugin"]
+"A checkout that is not installed has to be named; an installed plugin would be there twice."
+
 FIVE_LINES = """
 def test_sum(machine, call):
     data = machine.allocate(b"123456789")
@@ -29,7 +34,7 @@ def test_sum(machine, call):
 def run(pytester: pytest.Pytester, source: str, *options: str, firmware: Path | None = None) -> pytest.RunResult:
     pytester.makepyfile(source)
     given = [f"--cryplab-firmware={firmware}"] if firmware else []
-    arguments = ["-p", "cryplab.pytest_plugin", "-p", "no:xdist", *given, *options]
+    arguments = [*PLUGIN, "-p", "no:xdist", *given, *options]
     return pytester.runpytest_inprocess(*arguments)
 
 
