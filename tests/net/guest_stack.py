@@ -35,9 +35,10 @@ STEP_SECONDS = 1e-3
 
 
 class Stack:
-    """One guest at a wire. Time is virtual and moves with `step`."""
+    """One guest at a wire. Time is virtual and moves with `step`; `nap` is how long a step waits for the host."""
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, wire: Wire, nap: float = 0.002) -> None:
+        self.nap = nap
         self.wire, self.time = wire, 0.0
         wire.on_frame, wire.now = self.heard, lambda: self.time
         self.ip, self.gateway_mac = address("0.0.0.0"), b""
@@ -51,10 +52,10 @@ class Stack:
         assert frame is not None
         self.frames.append(frame)
 
-    def step(self, wait: float = 0.002) -> None:
+    def step(self, nap: float | None = None) -> None:
         """The wire works, then the guest does."""
         if not self.frames:
-            self.wire.wait(wait)
+            self.wire.wait(self.nap if nap is None else nap)
         self.wire.poll()
         frames, self.frames = self.frames, []
         for frame in frames:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from small_pcap import read_pcap
+from tests.firmware_builds import FOLDER, needs_gcc
+from tests.firmware_builds import build as build_alone
 
 from cryplab.errors import UsageError
 from cryplab.machine import Machine
 from cryplab.net import Hub, Impaired, Nat
-from tests.firmware_builds import FOLDER, needs_gcc
-from tests.firmware_builds import build as build_alone
 
 pytestmark = needs_gcc
 
