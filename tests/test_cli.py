@@ -316,7 +316,10 @@ def test_errors_of_the_guest_are_told_with_their_place(cryplab) -> None:
     )
     assert re.search(r"not modelled or not mapped: 2\n  0x.*: ADC\+0x004 read; remembered only\n", done.out)
     assert re.search(r"\n  0x.* \(main.*: nothing is mapped at 0x40023400, written\n", done.out)
-    assert cryplab("run", firmware(13), *UBLOX, "--strict").code == 1
+    strict = cryplab("run", firmware(13), *UBLOX, "--strict")
+    assert strict.code == 1
+    assert re.match(r"not modelled, used at 0x\w+: ADC\+0x004|(guest error|unmapped address) .*0x", strict.sentence)
+    assert "\nend: " + strict.sentence in strict.out
 
 
 @needs_gcc

@@ -18,7 +18,7 @@ import click
 
 from cryplab import board as boards
 from cryplab import show
-from cryplab.errors import CryplabError, GuestCrash, LimitReached, UsageError
+from cryplab.errors import CryplabError, GuestCrash, LimitReached, StrictError, UsageError
 from cryplab.keyboard import Keyboard
 
 if TYPE_CHECKING:
@@ -318,6 +318,8 @@ def run(
         write_sarif(sarif_file, report.findings)
     if outcome.reason == "stopped":
         sys.exit(STOPPED)
+    if outcome.reason == "strict":
+        raise StrictError(outcome.text)
     if until and outcome.reason != "until" and outcome.exit_code != GuestCrash.exit_code:
         raise LimitReached(f"'{until}' was not printed: {report.end_sentence}")
     sys.exit(report.exit_code)
@@ -326,7 +328,11 @@ def run(
 def _run_with_input(
     machine: Machine, keyboard: Keyboard, until: str | None, seconds: float, tick: Callable[[float], None]
 ) -> Outcome:
-    """Run; what is typed meanwhile goes to the console, and a person may wake a guest that sleeps."""
+    """Run; what is typed meanwhile goes to the console, and a person may wake a guest that sleeps.
+
+    What `--strict` forbids ends the run with reason "strict".
+    """
+    from cryplab.machine import Outcome
 
     def progress(now: float) -> None:
         tick(now)
@@ -334,7 +340,10 @@ def _run_with_input(
 
     end = machine.clock.seconds() + seconds
     while True:
-        outcome = machine.run(until=until, seconds=end - machine.clock.seconds(), on_progress=progress)
+        try:
+            outcome = machine.run(until=until, seconds=end - machine.clock.seconds(), on_progress=progress)
+        except StrictError as error:
+            return Outcome("strict", text=str(error))
         if outcome.reason != "idle" or not machine.input_can_wake or not keyboard.wait(machine):
             return outcome
 
