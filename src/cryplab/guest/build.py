@@ -207,6 +207,7 @@ def _library_flags(root: Path, build: str, target: Target, config: str = CONFIG)
     macro = "hardware" if build == "faulty" else build
     return (
         *target_flags(target), *COMMON_FLAGS, f"-DCRYPLAB_{macro.upper().replace('-', '_')}",
+        *(("-DCRYPLAB_FAULTY",) if build == "faulty" else ()),
         f"-DMBEDTLS_CONFIG_FILE=\"{config}\"",
         *(f"-I{folder}" for folder in (*_port(build), HERE / "device", HERE / "common", root / "include")),
     )  # fmt: skip

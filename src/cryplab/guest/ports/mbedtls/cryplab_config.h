@@ -97,9 +97,11 @@
 #define MBEDTLS_MD5_ALT
 #define MBEDTLS_SHA1_ALT
 #if !defined(CRYPLAB_ENGINES) /* F2 and F41x have engines of version 1: GCM and CCM block by block, SHA-256 in software */
+#define MBEDTLS_SHA256_ALT
+#if !defined(CRYPLAB_FAULTY) /* its GCM and CCM are the library's over AES, as in the firmware of 2017 */
 #define MBEDTLS_CCM_ALT
 #define MBEDTLS_GCM_ALT
-#define MBEDTLS_SHA256_ALT
+#endif
 #endif
 #elif defined(CRYPLAB_HAL_STYLE)
 #define MBEDTLS_AES_ALT
