@@ -439,3 +439,13 @@ def test_json_of_bench_and_selftest(cryplab) -> None:
     assert done.code == 0
     fields = {"target", "platform", "suite", "case", "passed", "failed", "result", "elapsed"}
     assert all(set(r) >= fields and r["result"] == "OK" for r in tests["rows"])
+
+
+def test_a_fault_of_ours_is_a_sentence_too(cryplab, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_arguments: object) -> None:
+        raise KeyError("lost")
+
+    monkeypatch.setattr("cryplab.show.registers", broken)
+    done = cryplab("regs", "CRYP")
+    assert (done.code, done.sentence) == (70, "internal error, KeyError: 'lost'; --debug shows where")
+    assert cryplab("regs", "CRYP", "--debug").err.startswith("Traceback ")

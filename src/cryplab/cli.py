@@ -35,6 +35,8 @@ MATHS = ("heap", "fast", "sp")
 LONGEST_SECONDS = 1e9
 STOPPED = 128 + signal.SIGINT
 "Exit code after Ctrl-C."
+INTERNAL = 70
+"Exit code of a fault in cryplab itself, as sysexits.h has it."
 NO_READER = 128 + signal.SIGPIPE
 "Exit code when what reads standard output has gone."
 
@@ -688,6 +690,13 @@ def _run_command(arguments: list[str]) -> int:
     except click.ClickException as error:
         click.echo(f"cryplab: {_sentence(error)}", err=True)
         return UsageError.exit_code
+    except (ReaderGone, BrokenPipeError):
+        raise
+    except Exception as error:  # a fault of ours: a sentence all the same
+        if "--debug" in arguments:
+            traceback.print_exc()
+        click.echo(f"cryplab: internal error, {type(error).__name__}: {error}; --debug shows where", err=True)
+        return INTERNAL
     except (KeyboardInterrupt, click.Abort):
         click.echo("cryplab: stopped", err=True)
         return STOPPED
