@@ -12,7 +12,7 @@ from cryplab.bench import bench
 from cryplab.bench.selftest import selftest
 from cryplab.errors import CryplabError, ToolError, UsageError
 from cryplab.guest import build, programs, sources, wolfssl
-from cryplab.guest.targets import BOARDS
+from cryplab.guest.targets import BOARDS, Target
 from firmware_builds import needs_gcc
 
 F2, F4 = BOARDS["stm3221g-eval"], BOARDS["stm32f437i-eval"]
@@ -30,7 +30,7 @@ def library() -> Path:
 
 
 def test_programs() -> None:
-    assert programs("wolfssl") == ("benchmark", "test", "ctaocrypt")
+    assert programs("wolfssl") == ("benchmark", "test", "ctaocrypt", "tasks")
     assert wolfssl.program_of("selftest") == "test"
 
 
@@ -59,21 +59,27 @@ def test_wrong_math() -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "build_name", "math"),
-    [(F2, "software", "heap"), (F2, "hardware", "heap"), (F4, "software", "fast"), (F4, "hardware", "sp")],
+    ("target", "program", "build_name", "math"),
+    [
+        (F2, "ctaocrypt", "software", "heap"),
+        (F2, "ctaocrypt", "hardware", "heap"),
+        (F2, "test", "hardware", "sp"),
+        (F4, "benchmark", "software", "fast"),
+        (F4, "benchmark", "hardware", "sp"),
+    ],
 )
-def test_big_integers_are_those_of_the_published_rows(target: object, build_name: str, math: str) -> None:
-    assert wolfssl.math_of(target, "benchmark", build_name, "") == math  # type: ignore[arg-type]
-    assert wolfssl.math_of(target, "benchmark", build_name, "fast") == "fast"  # type: ignore[arg-type]
+def test_big_integers_are_those_of_the_published_rows(target: Target, program: str, build_name: str, math: str) -> None:
+    assert wolfssl.math_of(target, program, build_name, "") == math
+    assert wolfssl.math_of(target, program, build_name, "fast") == "fast"
 
 
 # ---- parts ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("target", "family", "other"), [(F2, "spl", "hal"), (F4, "hal", "spl")])
-def test_the_port_is_wolfssls_own_and_only_what_is_below_it_is_ours(target: object, family: str, other: str) -> None:
+def test_the_port_is_wolfssls_own_and_only_what_is_below_it_is_ours(target: Target, family: str, other: str) -> None:
     root = Path("/sources")
-    made = wolfssl.parts(root, HERE, "test", "hardware", target, "heap")  # type: ignore[arg-type]
+    made = wolfssl.parts(root, HERE, "test", "hardware", target, "heap")
     assert root / "wolfcrypt/src/port/st/stm32.c" in made.library
     assert root / "wolfcrypt/test/test.c" in made.library
     assert all(root in source.parents for source in made.library)
@@ -83,6 +89,18 @@ def test_the_port_is_wolfssls_own_and_only_what_is_below_it_is_ours(target: obje
     assert not list((HERE / "ports" / "wolfssl").rglob("wolfssl/*")), (
         "nothing may stand in front of a header of wolfSSL"
     )
+
+
+def test_sources_of_2012(tmp_path: Path) -> None:
+    (tmp_path / "ctaocrypt" / "src").mkdir(parents=True)
+    (tmp_path / "ctaocrypt" / "src" / "aes.c").touch()
+    assert sources.library("wolfssl", tmp_path) == tmp_path
+    made = wolfssl.parts(tmp_path, HERE, "ctaocrypt", "hardware", F2, "heap")
+    assert all(source.parent == tmp_path / "ctaocrypt" / "src" for source in made.library)
+    with pytest.raises(UsageError, match="has CyaSSL: there is only program ctaocrypt for STM32F2"):
+        wolfssl.parts(tmp_path, HERE, "test", "hardware", F2, "heap")
+    with pytest.raises(UsageError, match="has CyaSSL"):
+        wolfssl.parts(tmp_path, HERE, "ctaocrypt", "hardware", F4, "heap")
 
 
 def test_the_sources_are_pinned() -> None:

@@ -33,7 +33,10 @@ FETCH_LIMIT_S = 300
 
 @dataclass(frozen=True)
 class SourcePackage:
-    """A Debian source package: `keep` are the folders of the tarball that we need, `probe` a file in them."""
+    """A Debian source package: `keep` are the folders of the tarball that we need, `probe` a file in them.
+
+    `older`: a file by which a folder of an older version, with other names, is known.
+    """
 
     name: str
     title: str
@@ -43,6 +46,7 @@ class SourcePackage:
     variable: str
     keep: tuple[str, ...]
     probe: str
+    older: str = ""
 
 
 PACKAGES = {
@@ -65,6 +69,7 @@ PACKAGES = {
         variable="CRYPLAB_WOLFSSL",
         keep=("wolfcrypt", "wolfssl", "COPYING", "LICENSING"),
         probe="wolfcrypt/src/aes.c",
+        older="ctaocrypt/src/aes.c",
     ),
     "lwip": SourcePackage(
         name="lwip",
@@ -116,7 +121,8 @@ def library(name: str, source: str | Path | None = None, progress: Progress | No
     given = source or os.environ.get(package.variable)
     if given:
         folder = Path(given).expanduser()
-        if not (folder / package.probe).is_file():
+        known = [p for p in (package.probe, package.older) if p and (folder / p).is_file()]
+        if not known:
             raise ToolError(f"{folder}: no {package.title} sources here, {package.probe} is missing")
         return folder
     folder = cache_folder() / "sources" / f"{package.name}-{package.version}"

@@ -34,6 +34,11 @@ KERNEL = {"tasks"}
 BASE_FLAGS = (
     "-std=gnu11", "-g", "-ffunction-sections", "-fdata-sections", "-fomit-frame-pointer", "-fno-builtin-printf",
 )  # fmt: skip
+# CyaSSL, the library of the rows of 2012, where --source has it.
+CYASSL_MODULES = (
+    "aes", "arc4", "asn", "coding", "des3", "dh", "error", "hmac", "integer", "logging", "md2", "md5", "memory", "pwdbased",
+    "random", "rsa", "sha", "sha256", "tfm",
+)  # fmt: skip
 OPTIMISATION = {"cortex-m3": "-O2", "cortex-m4": "-Os"}
 STACK_BYTES = 0xA000
 BENCH_SECONDS = "0.05"
@@ -59,13 +64,13 @@ def program_of(name: str) -> str:
 def math_of(target: Target, program: str, build: str, wanted: str) -> str:
     """The big integers of a build: as wanted, else those of the published rows of its core.
 
-    F2: "heap" (2012). F4: software "fast", hardware "sp" (wolfSSL's STM32 benchmark list). Raises: UsageError.
+    The rows of 2012: "heap". wolfSSL's STM32 benchmark list: software "fast", hardware "sp". Raises: UsageError.
     """
     if wanted and wanted not in MATHS:
         raise UsageError(f"--math {wanted}{nearest(wanted, MATHS) or ':'} there is {', '.join(MATHS)}")
     if wanted:
         return wanted
-    if target.chip.core == "cortex-m3":
+    if program == "ctaocrypt" and target.chip.core == "cortex-m3":
         return "heap"
     return "fast" if build == "software" else "sp"
 
@@ -85,12 +90,19 @@ def parts(root: Path, here: Path, program: str, build: str, target: Target, math
         raise UsageError(f"wolfssl has no {build} build; there is {', '.join(BUILDS)}")
     port = here / "ports" / "wolfssl"
     family = "spl" if target.chip.core == "cortex-m3" else "hal"
+    cyassl = is_cyassl(root)
+    if cyassl and (program != "ctaocrypt" or family != "spl" or math == "sp"):
+        raise UsageError(f"{root} has CyaSSL: there is only program ctaocrypt for STM32F2, with --math heap or fast")
     folders = [port, port / family, *([port / "kernel"] if program in KERNEL else [])]
     include = (*folders, here / "device", here / "common", root)
     defined = [build, family, f"math_{math}", *(["kernel"] if program in KERNEL else [])]
     defined += [program] if program == "ctaocrypt" else []
+    own = ("-DWOLFSSL_USER_SETTINGS",)
+    if cyassl:
+        own = (f"-I{port / 'cyassl'}", "-include", "cyassl_2012.h")
+        defined += ["cyassl"]
     flags = (
-        *BASE_FLAGS, OPTIMISATION[target.chip.core], "-DWOLFSSL_USER_SETTINGS",
+        *BASE_FLAGS, OPTIMISATION[target.chip.core], *own,
         *(f"-DCRYPLAB_{name.upper()}" for name in defined), f"-DCRYPLAB_BENCH_SECONDS={BENCH_SECONDS}f",
         *(f"-I{folder}" for folder in include),
     )  # fmt: skip
@@ -98,10 +110,23 @@ def parts(root: Path, here: Path, program: str, build: str, target: Target, math
         *sorted((here / "common").glob("*.c")), *(c for folder in folders for c in sorted(folder.glob("*.c"))),
         here / "programs" / "wolfssl" / f"{program}.c",
     ]  # fmt: skip
-    return ProgramParts(list(_library(root, program)), ours, flags, [port, here / "device", root / "wolfssl"])
+    return ProgramParts(
+        list(_library(root, program)),
+        ours,
+        flags,
+        [port, here / "device", root / ("cyassl" if cyassl else "wolfssl")],
+    )
+
+
+def is_cyassl(root: Path) -> bool:
+    """Whether the sources are of CyaSSL, wolfSSL's name before 3.0."""
+    return (root / "ctaocrypt" / "src" / "aes.c").is_file()
 
 
 def _library(root: Path, program: str) -> Iterator[Path]:
+    if is_cyassl(root):
+        yield from (root / "ctaocrypt" / "src" / f"{name}.c" for name in CYASSL_MODULES)
+        return
     for name in MODULES:
         if (source := root / "wolfcrypt" / "src" / f"{name}.c").is_file():
             yield source

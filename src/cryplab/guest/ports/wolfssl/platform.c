@@ -16,5 +16,8 @@ void platform_init(void)
 {
 #if defined(CRYPLAB_HARDWARE)
     RCC->AHB2ENR |= RCC_AHB2ENR_CRYPEN;
+#if defined(CRYPLAB_CYASSL)
+    RCC->AHB2ENR |= RCC_AHB2ENR_HASHEN;
+#endif
 #endif
 }

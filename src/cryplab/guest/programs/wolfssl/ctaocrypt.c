@@ -4,9 +4,12 @@
  * starts; a digest is one message fed 1024 bytes at a time; RSA and DH have 2048 bits. Rows are left in
  * `cryplab_rows` (rows.h) and printed in the form of the time.
  */
-#include <wolfssl/wolfcrypt/settings.h>
-
 #include <string.h>
+
+#if defined(CRYPLAB_CYASSL)
+#include "calls.h"
+#else
+#include <wolfssl/wolfcrypt/settings.h>
 
 #include <wolfssl/wolfcrypt/aes.h>
 #include <wolfssl/wolfcrypt/arc4.h>
@@ -19,12 +22,12 @@
 #include <wolfssl/wolfcrypt/sha.h>
 #include <wolfssl/wolfcrypt/sha256.h>
 #include <wolfssl/wolfcrypt/wc_port.h>
-
-#include <wolfssl/certs_test.h>
+#endif
 
 #include "board.h"
 #include "clock.h"
 #include "console.h"
+#include "ctaocrypt_keys.h"
 #include "platform.h"
 #include "rows.h"
 
@@ -189,7 +192,7 @@ static void rsa_rows(void)
     word32 at = 0;
     int error = wc_InitRsaKey(&context.rsa, NULL);
     error = error ? error
-                  : wc_RsaPrivateKeyDecode(client_key_der_2048, &at, &context.rsa, sizeof_client_key_der_2048);
+                  : wc_RsaPrivateKeyDecode(rsa_key, &at, &context.rsa, sizeof rsa_key);
 #if defined(WC_RSA_BLINDING)
     error = error ? error : wc_RsaSetRNG(&context.rsa, &rng);
 #endif
@@ -230,7 +233,7 @@ static void dh_rows(void)
     static byte other_secret[KEY_BYTES];
     word32 other_secret_bytes, at = 0;
     int error = wc_InitDhKey(&context.dh);
-    error = error ? error : wc_DhKeyDecode(dh_key_der_2048, &at, &context.dh, sizeof_dh_key_der_2048);
+    error = error ? error : wc_DhKeyDecode(dh_group, &at, &context.dh, sizeof dh_group);
     error = error ? error : make_pair(other_secret, &other_secret_bytes, other, &other_bytes);
     if (error == 0 && !cryplab_wanted("DH 2048 key generation")) {
         error = run_dh_generation();

@@ -146,3 +146,31 @@ FlagStatus CRYP_GetFlagStatus(uint8_t flag)
     uint32_t word = (flag & CRYP_RISR_FLAG) != 0 ? CRYP->RISR : CRYP->SR;
     return (word & flag) != 0 ? SET : RESET;
 }
+
+/* ---- HASH ---- */
+
+void HASH_DeInit(void)
+{
+    reset(RCC_AHB2Periph_HASH);
+}
+
+void HASH_DataIn(uint32_t word)
+{
+    HASH->DIN = word;
+}
+
+void HASH_SetLastWordValidBitsNbr(uint16_t bits)
+{
+    HASH->STR &= ~HASH_STR_NBW;
+    HASH->STR |= bits;
+}
+
+void HASH_StartDigest(void)
+{
+    HASH->STR |= HASH_STR_DCAL;
+}
+
+FlagStatus HASH_GetFlagStatus(uint16_t flag)
+{
+    return (HASH->SR & flag) != 0 ? SET : RESET;
+}

@@ -39,4 +39,10 @@ void RNG_Cmd(FunctionalState state);
 FlagStatus RNG_GetFlagStatus(uint8_t flag);
 uint32_t RNG_GetRandomNumber(void);
 
+#define __IO volatile
+
+/* The vendor's header brings the parts of the library along; the port of 2012 counts on that. */
+#include "stm32f2xx_cryp.h"
+#include "stm32f2xx_hash.h"
+
 #endif

@@ -27,6 +27,7 @@ typedef struct {
 #define CRYP_AlgoMode_AES_CBC 0x0028u
 #define CRYP_AlgoMode_AES_CTR 0x0030u
 #define CRYP_AlgoMode_AES_Key 0x0038u
+#define CRYP_DataType_32b 0x0000u
 #define CRYP_DataType_8b 0x0080u
 #define CRYP_KeySize_128b 0x0000u
 #define CRYP_KeySize_192b 0x0100u

@@ -1,0 +1,2 @@
+/* See stm32f2xx.h. */
+#include "stm32f2xx.h"
