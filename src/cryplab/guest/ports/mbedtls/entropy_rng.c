@@ -74,10 +74,15 @@ static int random_word(uint32_t *word)
     return -1;
 }
 
-int mbedtls_hardware_poll(void *data, unsigned char *output, size_t length, size_t *given)
+/* A program with threads defines these (hardware/engine.h); they may be absent. */
+#ifndef ENGINE_H
+enum engine { ENGINE_RNG = 2 };
+#endif
+extern void engine_lock(enum engine engine) __attribute__((weak));
+extern void engine_unlock(enum engine engine) __attribute__((weak));
+
+static int collect(unsigned char *output, size_t length)
 {
-    (void)data;
-    *given = 0;
     if (!running) {
         RCC->AHB2ENR |= RCC_AHB2ENR_RNGEN;
         RNG->CR |= RNG_CR_RNGEN;
@@ -95,6 +100,22 @@ int mbedtls_hardware_poll(void *data, unsigned char *output, size_t length, size
         }
         memcpy(output + done, &word, length - done < sizeof word ? length - done : sizeof word);
     }
-    *given = length;
     return 0;
+}
+
+int mbedtls_hardware_poll(void *data, unsigned char *output, size_t length, size_t *given)
+{
+    (void)data;
+    *given = 0;
+    if (engine_lock) {
+        engine_lock(ENGINE_RNG);
+    }
+    int status = collect(output, length);
+    if (engine_unlock) {
+        engine_unlock(ENGINE_RNG);
+    }
+    if (status == 0) {
+        *given = length;
+    }
+    return status;
 }

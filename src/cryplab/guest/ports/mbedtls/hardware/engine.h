@@ -4,7 +4,7 @@
 
 #include "stm32f4.h"
 
-enum engine { ENGINE_CRYP, ENGINE_HASH };
+enum engine { ENGINE_CRYP, ENGINE_HASH, ENGINE_RNG };
 
 /* Held around every use of a block. Alone they do nothing; a program with threads defines its own.
  * Nothing of a context stays in a block between two calls, so any order of calls is safe. */
