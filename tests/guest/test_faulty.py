@@ -11,9 +11,12 @@ from cryplab.errors import UsageError
 from cryplab.guest.faulty import CASES, HERE, Case, build_faulty, case_of, lines_of
 from cryplab.guest.faulty.run import run_case
 from cryplab.guest.faulty.table import faults
+from cryplab.inject import INJECTIONS
 from cryplab.observe.explain import KINDS
 
 LEAST_CASES, COLUMNS = 70, 80
+SURVIVED = [name for name, known in INJECTIONS.items() if known.owes == "survive" and not name.startswith("task")]
+"Errors that a right driver survives; the other task of a switch is brought by `check`."
 
 
 def _marked() -> list[object]:
@@ -40,6 +43,23 @@ def test_fault_is_found_and_twin_is_clean(case: Case) -> None:
     assert faulty.found, f"{case.rule} at {case.file}:{lines_of(case)} was expected, found was:\n{shown}"
     assert faulty.outcome.reason == case.ends
     assert case.rule in ("check", "crash") or any(finding.rule == case.rule for finding in faulty.findings)
+
+
+def _right_programs() -> list[Case]:
+    """One case for each correct program that needs no error of its own."""
+    programs = {(case.file, case.scenario): case for case in reversed(CASES) if not case.inject}
+    programs.pop(("tasks.c", "pool_without_clock"), None)
+    return list(programs.values())
+
+
+@needs_gcc
+@pytest.mark.slow
+@pytest.mark.parametrize("error", SURVIVED)
+def test_correct_twins_survive(error: str) -> None:
+    """Slow and fast blocks, an interrupt at each access: right results and no finding."""
+    for case in _right_programs():
+        run = run_case(case, faulty=False, also=[error])
+        assert run.clean, (case.id, error, run.outcome, [finding.show() for finding in run.findings])
 
 
 def test_there_are_enough_cases_of_all_kinds() -> None:

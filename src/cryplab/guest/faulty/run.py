@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,12 +68,17 @@ def crashed_at(outcome: Outcome, case: Case) -> int:
     return int(said[1]) if said and int(said[1]) in lines_of(case) else 0
 
 
-def run_case(case: Case, *, faulty: bool, board: Any = "ublox-c030-u201", seed: int = 0) -> Run:
-    """Build and run a case, watched; cases for `check` with the matches that only unique buffers allow."""
+def run_case(
+    case: Case, *, faulty: bool, board: Any = "ublox-c030-u201", seed: int = 0, also: Iterable[str] = ()
+) -> Run:
+    """Build and run a case, watched; cases for `check` with the matches that only unique buffers allow.
+
+    `also`: more errors to inject than the case needs, by name.
+    """
     machine = Machine(board, seed=seed)
     machine.load(build_faulty(case.id, faulty=faulty, board=board))
     observer = machine.observe(deep=case.found == CHECK, functions=bench.FUNCTIONS)
-    for injection in inject.parse(case.inject, seed):
+    for injection in inject.parse([*case.inject, *also], seed):
         injection.arm(machine)
     outcome = machine.run(seconds=SECONDS)
     wrong, line = "", 0
