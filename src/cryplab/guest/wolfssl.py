@@ -36,8 +36,8 @@ BASE_FLAGS = (
 )  # fmt: skip
 # CyaSSL, the library of the rows of 2012, where --source has it.
 CYASSL_MODULES = (
-    "aes", "arc4", "asn", "coding", "des3", "dh", "error", "hmac", "integer", "logging", "md2", "md5", "memory", "pwdbased",
-    "random", "rsa", "sha", "sha256", "tfm",
+    "aes", "arc4", "asn", "coding", "des3", "dh", "error", "hmac", "integer", "logging", "md2", "md5", "memory",
+    "pwdbased", "random", "rsa", "sha", "sha256", "tfm",
 )  # fmt: skip
 OPTIMISATION = {"cortex-m3": "-O2", "cortex-m4": "-Os"}
 STACK_BYTES = 0xA000
