@@ -12,6 +12,7 @@ file needs a chip, the rest has defaults:
     console = "USART3"
     phy     = "LAN8742A"       # Ethernet PHY, empty when there is none
     phy_address = 0
+    phy_interface = "RMII"     # how it is wired, RMII or MII; empty: not checked
     note    = "what one should know"
 """
 
@@ -49,6 +50,7 @@ class Board:
     hse_bypass: bool = False
     phy: str = ""
     phy_address: int = 0
+    phy_interface: str = ""
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -57,6 +59,8 @@ class Board:
             raise BoardError(
                 f"{self.name}: hse is {self.hse_hz} Hz, expected 0 or {low // 10**6} to {high // 10**6} MHz"
             )
+        if self.phy_interface not in ("", "RMII", "MII"):
+            raise BoardError(f"{self.name}: phy_interface is '{self.phy_interface}', expected RMII or MII")
         if self.lse_hz < 0:
             raise BoardError(f"{self.name}: lse is {self.lse_hz} Hz, expected 0 or more")
         serials = _serials(self.chip)
@@ -134,7 +138,7 @@ def parse_hz(value: str | int, what: str = "frequency") -> int:
 # -- board files -------------------------------------------------------------------------------
 KEYS: dict[str, type | tuple[type, ...]] = {
     "name": str, "title": str, "chip": str, "hse": (str, int), "bypass": bool, "lse": (str, int),
-    "console": str, "phy": str, "phy_address": int, "note": str,
+    "console": str, "phy": str, "phy_address": int, "phy_interface": str, "note": str,
 }  # fmt: skip
 
 
@@ -161,6 +165,7 @@ def load(path: Path) -> Board:
             hse_bypass=data.get("bypass", False),
             phy=data.get("phy", ""),
             phy_address=data.get("phy_address", 0),
+            phy_interface=data.get("phy_interface", ""),
             note=data.get("note", ""),
         )
     except BoardError as error:

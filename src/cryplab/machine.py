@@ -238,6 +238,7 @@ class Machine:
             self._wire_block(block)
             if isinstance(block, EthV1) and self.board.phy:
                 block.phy = make_phy(self.board.phy, self.board.phy_address)
+                block.phy.interface = self.board.phy_interface
         rcc: Any = self.blocks["RCC"]
         rcc.hse_hz, rcc.lse_hz = self.board.hse_hz, self.board.lse_hz
         rcc.on_gate, rcc.on_reset_bit, rcc.on_clock = self._gate, self._reset_bit, self._clock_changed

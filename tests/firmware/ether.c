@@ -3,7 +3,7 @@
  *   -DROLE=0   answers every frame with the same payload, for ever
  *   -DROLE=1   sends ROUNDS frames to the answerer and checks each answer; ends with the number of wrong ones
  *   -DROLE=2   asks who has 10.0.2.2, pings it, ends with 0 when the answers are right
- * -DPHY=n and -DPHY_STATUS=r -DPHY_10MBIT=mask are the board's transceiver.
+ * -DPHY=n is the address of the board's transceiver, -DMII says how it is wired.
  */
 #include "start.h"
 
@@ -30,6 +30,9 @@
 #define RING 4
 #ifndef ROUNDS
 #define ROUNDS 20
+#endif
+#ifndef CLOCKS
+#define CLOCKS (7u << 25) /* MAC, transmit, receive */
 #endif
 #ifndef PHY
 #define PHY 0
@@ -65,8 +68,10 @@ static void start(void)
 {
     RCC_APB2ENR |= 1u << 14;
     (void)RCC_APB2ENR;
+#ifndef MII
     SYSCFG_PMC |= 1u << 23;
-    RCC_AHB1ENR |= 7u << 25;
+#endif
+    RCC_AHB1ENR |= CLOCKS;
     (void)RCC_AHB1ENR;
     DMABMR |= 1;
     while (DMABMR & 1) {

@@ -38,9 +38,24 @@ def test_a_sleeping_guest_is_answered_by_the_nat(tmp_path: Path) -> None:
 
 def test_a_board_with_another_phy_and_a_cortex_m3() -> None:
     machine = Machine("stm3221g-eval", net="user")
-    machine.load(build("ether", "-DROLE=2", "-DPHY=1", "-mcpu=cortex-m3", "-mfloat-abi=soft"))
+    machine.load(build("ether", "-DROLE=2", "-DPHY=1", "-DMII", "-mcpu=cortex-m3", "-mfloat-abi=soft"))
     outcome = machine.run(seconds=5)
     assert (outcome.code, machine.console.text) == (0, "ping answered\n")
+
+
+@pytest.mark.parametrize(
+    ("flag", "reason"),
+    [
+        ("-DMII", "SYSCFG.PMC.MII_RMII_SEL=0 chooses MII, the board's PHY uses RMII"),
+        ("-DCLOCKS=(3u<<25)", "RCC.AHB1ENR.ETHMACRXEN=0"),
+    ],
+)
+def test_a_clock_that_is_missing_is_told(flag: str, reason: str) -> None:
+    machine = Machine("nucleo-f439zi")
+    machine.load(build("ether", "-DROLE=2", flag))
+    assert machine.run(seconds=0.01).reason == "time"
+    texts = {error.text for error in machine.reports.guest_errors.values()}
+    assert texts == {f"ETH.DMABMR.SR stays 1: {reason}"}
 
 
 def two_boards(loss: float = 0.0) -> tuple[tuple[int, int], list[str], bytes]:

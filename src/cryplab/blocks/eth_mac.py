@@ -61,6 +61,8 @@ class EthMac(EthPtp):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.phy: Phy | None = None
         "The transceiver; without one there is no clock for the MAC."
+        self.why_no_clock: Callable[[], str] = lambda: ""
+        "Why a clock is missing, in words; empty when none is. Set by the wiring of the chip."
         self.transmit: Callable[[bytes], None] = _nobody
         self.tap: Callable[[bytes, bool], None] = _no_tap
         "Sees every frame when it has passed the line: (frame, whether it went out)."
@@ -96,8 +98,11 @@ class EthMac(EthPtp):
         return self.phy is not None and self.phy.link(self.clock.seconds())
 
     def line_works(self) -> bool:
-        """Link up, and the MAC's speed is the PHY's; a mismatch is the guest's error."""
+        """Link up, clocks on, and the MAC's speed is the PHY's; a mismatch is the guest's error."""
         if self.phy is None or not self.link:
+            return False
+        if reason := self.why_no_clock():
+            self.guest_error(f"{self.name}: {reason}; no frame gets through")
             return False
         mac_speed = 100 if self.maccr.FES else 10
         if mac_speed != self.phy.speed:

@@ -110,10 +110,9 @@ class EthV1(EthMac):
     @EthV1Registers.DMABMR.being_read
     def _mode(self) -> int:
         if self.dmabmr.SR and self.clock.now >= self._reset_until:
-            if self.phy is None:
-                self.guest_error(
-                    f"{self.name}.DMABMR.SR stays 1: the board has no PHY that would give the MAC its clock"
-                )
+            reason = self.why_no_clock() if self.phy else "the board has no PHY that would give the MAC its clock"
+            if reason:
+                self.guest_error(f"{self.name}.DMABMR.SR stays 1: {reason}")
             else:
                 self.dmabmr.SR = 0
         return self.dmabmr.value

@@ -46,6 +46,8 @@ class Phy:
             raise BoardError(f"{self.name}: PHY address {address}, expected 0 to 31")
         self.address, self.partner = address, partner
         self.plugged = plugged
+        self.interface = ""
+        "How the board wires it to the MAC, RMII or MII; empty: not known."
         self.words = [0] * 32
         self._reset_until = self._up_at = 0.0
         self._link_lost = False

@@ -37,6 +37,8 @@ def connect(blocks: Mapping[str, Block]) -> None:
     ethernet = blocks.get("ETH")
     if isinstance(exti, ExtiV1) and isinstance(ethernet, EthV1):
         ethernet.wakeup.connect(_line(exti, EXTI_ETHERNET))
+    if isinstance(ethernet, EthV1) and isinstance(rcc, RccF4) and isinstance(syscfg, SyscfgF4):
+        ethernet.why_no_clock = _ethernet_clocks(ethernet, rcc, syscfg)
     if isinstance(exti, ExtiV1) and isinstance(syscfg, SyscfgF4):
         for number, letter in enumerate(PORTS):
             port = blocks.get(f"GPIO{letter}")
@@ -46,6 +48,22 @@ def connect(blocks: Mapping[str, Block]) -> None:
 
 def _line(exti: ExtiV1, line: int) -> Callable[[bool], None]:
     return lambda level: exti.set_line(line, level)
+
+
+def _ethernet_clocks(ethernet: EthV1, rcc: RccF4, syscfg: SyscfgF4) -> Callable[[], str]:
+    """The MAC's two line clocks come from the PHY, as SYSCFG_PMC chooses, and RCC gates them."""
+
+    def why_not() -> str:
+        for gate in ("ETHMACTXEN", "ETHMACRXEN"):
+            if not rcc.gate_open(f"RCC.AHB1ENR.{gate}"):
+                return f"RCC.AHB1ENR.{gate}=0"
+        chosen = "RMII" if syscfg.pmc.MII_RMII_SEL else "MII"
+        wired = ethernet.phy.interface if ethernet.phy else ""
+        if wired and wired != chosen:
+            return f"SYSCFG.PMC.MII_RMII_SEL={syscfg.pmc.MII_RMII_SEL} chooses {chosen}, the board's PHY uses {wired}"
+        return ""
+
+    return why_not
 
 
 def _pins(exti: ExtiV1, syscfg: SyscfgF4, port: int) -> Callable[[int, int], None]:

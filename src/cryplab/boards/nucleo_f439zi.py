@@ -14,5 +14,6 @@ BOARD = Board(                       # source: UM1974, mbed OS TARGET_NUCLEO_F43
     console="USART3",                # PD8 transmit, PD9 receive
     phy="LAN8742A",
     phy_address=0,
+    phy_interface="RMII",
     note="benchmark clock 180 MHz with over-drive, or 168 MHz when USB needs its 48 MHz",
 )  # fmt: skip

@@ -13,5 +13,6 @@ BOARD = Board(                       # source: UM1057; ST's template for the boa
     console="USART3",                # PC10 transmit, PC11 receive
     phy="DP83848",
     phy_address=1,
+    phy_interface="MII",
     note="benchmark clock 120 MHz: M 25, N 240, P 2, APB1 30 MHz, APB2 60 MHz, 3 wait states",
 )  # fmt: skip

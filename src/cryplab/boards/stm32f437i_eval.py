@@ -13,5 +13,6 @@ BOARD = Board(                       # source: UM1662; wolfSSL's STM32 benchmark
     console="USART1",                # PA9 transmit, PA10 receive
     phy="DP83848",
     phy_address=1,
+    phy_interface="MII",
     note="benchmark clock 160 MHz: M 25, N 320, P 2, APB1 40 MHz, APB2 80 MHz, 5 wait states",
 )  # fmt: skip
