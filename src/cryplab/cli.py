@@ -666,6 +666,73 @@ def faults_command(
     sys.exit(result.exit_code)
 
 
+# -- tls-client ------------------------------------------------------------------------------------
+@cli.command("tls-client", short_help="A TLS client on the board, against a real server.")
+@click.argument("target", metavar="HOST:PORT[/PATH]")
+@on_board
+@of_library
+@in_time("fast")
+@click.option("--build", "build_name", type=click.Choice(BUILDS), default="hardware", show_default=True)
+@click.option("--suite", "suites", multiple=True, metavar="NAME", help="AES-GCM, or a suite's name; repeatable.")
+@click.option("--ca", type=click.Path(path_type=Path), metavar="FILE", help="The CA's certificate; without: no check.")
+@click.option("--server-name", default="", metavar="NAME", help="In the certificate, when it is not HOST.")
+@click.option("--expect", default="", metavar="TEXT", help="Text that the answer must contain.")
+@click.option("--pcap", type=click.Path(path_type=Path), metavar="FILE", help="Capture the frames, for Wireshark.")
+@common
+def tls_client_command(
+    target: str,
+    board: str | None,
+    chip: str | None,
+    hse: str | None,
+    console_name: str | None,
+    library: str,
+    source: Path | None,
+    clock: ClockMode,
+    seed: int,
+    date: datetime | None,
+    build_name: str,
+    suites: tuple[str, ...],
+    ca: Path | None,
+    server_name: str,
+    expect: str,
+    pcap: Path | None,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Fetch a page by TLS from HOST, localhost being this host; then tell times and what the accelerators did."""
+    from cryplab.tls import DEFAULT_BOARD as ETHERNET_BOARD
+    from cryplab.tls import tls_client
+
+    status = show.StatusLine(quiet)
+
+    def begin(machine: Machine) -> None:
+        if not as_json:
+            machine.console.echo = status.echo
+
+    result = tls_client(
+        target,
+        board=_board(board, chip, hse, console_name, ETHERNET_BOARD),
+        library=library,
+        build=build_name,
+        suites=suites,
+        ca=ca,
+        server_name=server_name,
+        expect=expect,
+        pcap=pcap,
+        clock=clock,
+        seed=seed,
+        date=date,
+        source=source,
+        on_machine=begin,
+        on_time=status.tick,
+    )
+    status.wipe()
+    result.quiet, result.verbose = quiet, verbose
+    show.emit(result, as_json)
+    sys.exit(result.exit_code)
+
+
 # -- main ------------------------------------------------------------------------------------------
 def _sentence(error: click.ClickException) -> str:
     """A usage error of the parser as one sentence, and where help is."""

@@ -23,7 +23,7 @@ struct cryplab_tls_parameters {
     uint16_t port;
     uint16_t verify;       /* enum tls_verify */
     uint8_t mac[6];
-    uint16_t suites[13];   /* IANA numbers in order of preference, ended by 0; none: the library's own list */
+    uint16_t suites[21];   /* IANA numbers in order of preference, ended by 0; none: the library's own list */
     char host[128];        /* to connect to: name or dotted digits */
     char server_name[128]; /* for SNI, the certificate and the Host line */
     char path[256];

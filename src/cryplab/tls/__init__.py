@@ -1,0 +1,11 @@
+"""The TLS client on a virtual board, against a real server: `cryplab tls-client` in Python.
+
+result = tls_client("localhost:4433/hello.txt", ca="ca.pem", suites=["AES-GCM"])
+print(result.console, result.phase("handshake").milliseconds)
+"""
+
+from cryplab.tls.client import DEFAULT_BOARD, tls_client
+from cryplab.tls.result import Phase, TlsResult
+from cryplab.tls.suites import SUITES, Suite, choose
+
+__all__ = ["DEFAULT_BOARD", "SUITES", "Phase", "Suite", "TlsResult", "choose", "tls_client"]

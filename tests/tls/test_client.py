@@ -1,0 +1,224 @@
+"""The TLS client on a virtual board against servers on this host."""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cryplab.errors import ToolError, UsageError
+from cryplab.guest import sources
+from cryplab.tls import SUITES, Suite, TlsResult, tls_client
+from firmware_builds import needs_gcc
+from tls.servers import HELLO, NOW, Identity, make_identity, needs_openssl, openssl_server, plain_server
+
+pytestmark = [pytest.mark.slow, needs_gcc, needs_openssl]
+FATAL_ALERT, BAD_MAC, CERTIFICATE_WRONG, SERVER_CLOSED = -0x7780, -0x7180, -0x2700, -0x7280
+BAD_RECORD_MAC = 20
+TRANSCRIPT = (
+    "Using Ethernet LWIP",
+    "Client IP Address is 10.0.2.15",
+    "Connecting with localhost",
+    "Starting the TLS handshake...",
+    "TLS connection to localhost established",
+    "Server certificate:",
+    "Certificate verification passed",
+    "HTTPS: Received 74 chars from server",
+    "HTTPS: Received 200 OK status ... [OK]",
+    "HTTPS: Received 'Hello world!' status ... [OK]",
+    "HTTPS: Received message:",
+    "Hello world!",
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _sources() -> None:
+    for library in ("mbedtls", "lwip"):
+        try:
+            sources.library(library)
+        except ToolError as missing:
+            pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("served")
+    (made / "hello.txt").write_bytes(HELLO)
+    return made
+
+
+@pytest.fixture(scope="module")
+def identities(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Identity]:
+    made = tmp_path_factory.mktemp("certificates")
+    return {key: make_identity(made / key, key) for key in ("RSA", "ECDSA")}
+
+
+@pytest.fixture(scope="module")
+def ports(identities: dict[str, Identity], folder: Path) -> Iterator[dict[str, int]]:
+    with openssl_server(identities["RSA"], folder) as with_rsa, openssl_server(identities["ECDSA"], folder) as with_ec:
+        yield {"RSA": with_rsa, "ECDSA": with_ec}
+
+
+class Session:
+    """Calls `tls_client` with what all tests have in common."""
+
+    def __init__(self, ports: dict[str, int], identities: dict[str, Identity]) -> None:
+        self.ports, self.identities = ports, identities
+
+    def __call__(self, suite: Suite, **options: Any) -> TlsResult:
+        port, identity = self.ports[suite.key], self.identities[suite.key]
+        settings = {"ca": identity.ca, "date": NOW, "suites": [suite.name], "expect": "Hello world!", **options}
+        return tls_client(f"localhost:{port}/hello.txt", **settings)
+
+
+@pytest.fixture(scope="module")
+def session(ports: dict[str, int], identities: dict[str, Identity]) -> Session:
+    return Session(ports, identities)
+
+
+def suite(name: str) -> Suite:
+    return next(suite for suite in SUITES if suite.openssl == name)
+
+
+def lines_in_order(text: str) -> list[str]:
+    lines = text.splitlines()
+    return [line for line in lines if line in TRANSCRIPT]
+
+
+# ---- sessions that go well -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wanted", SUITES, ids=lambda s: s.openssl)
+def test_every_suite_in_the_hardware_build(session: Session, wanted: Suite) -> None:
+    result = session(wanted)
+    assert result.failure == "", result.console
+    assert result.suite == wanted.name
+    assert lines_in_order(result.console) == list(TRANSCRIPT)
+    assert list(result.findings) == []
+    assert result.phase("handshake").hardware_share > 0
+    assert result.phase("request").hardware_share > 0.1
+    assert result.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["ECDHE-RSA-AES128-SHA", "ECDHE-ECDSA-AES128-SHA256", "ECDHE-RSA-AES256-GCM-SHA384", "ECDHE-ECDSA-AES128-CCM"],
+)
+def test_software_build(session: Session, name: str) -> None:
+    result = session(suite(name), build="software")
+    assert result.failure == "", result.console
+    assert lines_in_order(result.console) == list(TRANSCRIPT)
+    assert {row.block for row in result.report.operations} == {"RNG"}
+    assert list(result.findings) == []
+
+
+def test_capture_and_exact_clock(session: Session, tmp_path: Path) -> None:
+    """The capture holds the handshake; the fast clock is near the exact one."""
+    file = tmp_path / "session.pcap"
+    exact = session(suite("ECDHE-RSA-AES128-GCM-SHA256"), clock="exact", pcap=file)
+    captured = file.read_bytes()
+    assert captured[:4] == bytes.fromhex("4d3cb2a1")
+    assert b"GET /hello.txt" not in captured
+    assert b"localhost" in captured  # the server name of the hello
+    fast = session(suite("ECDHE-RSA-AES128-GCM-SHA256"))
+    assert fast.phase("handshake").busy_milliseconds == pytest.approx(
+        exact.phase("handshake").busy_milliseconds, rel=0.05
+    )
+
+
+# ---- the fault of 2017 -----------------------------------------------------------------------------
+
+
+def test_faulty_build_gets_the_fatal_alert(session: Session) -> None:
+    """The server cannot read our Finished: two contexts share the key registers."""
+    result = session(suite("ECDHE-RSA-AES128-GCM-SHA256"), build="faulty")
+    assert "mbedtls_ssl_handshake() failed: -0x7780" in result.console
+    assert (result.ending.error, result.ending.alert) == (FATAL_ALERT, BAD_RECORD_MAC)
+    finding = result.findings[0]
+    assert (finding.rule, finding.kind) == ("O1", "context-lost-on-interleave")
+    assert finding.context != finding.earlier.context
+    assert finding.where.line
+    assert "failed at handshake" in result.failure
+    assert "alert 20 (bad_record_mac)" in result.failure
+    assert result.exit_code == 1
+
+
+def test_faulty_build_with_chained_blocks(session: Session) -> None:
+    """Here each context's first use is right, so the handshake passes and the first record fails."""
+    result = session(suite("ECDHE-RSA-AES128-SHA"), build="faulty")
+    assert "TLS connection to localhost established" in result.console
+    assert result.ending.error in (FATAL_ALERT, BAD_MAC)
+    assert "O1" in {finding.rule for finding in result.findings}
+
+
+# ---- servers and certificates that are wrong -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"date": NOW + timedelta(days=60)}, "The certificate validity has expired"),
+        ({"date": NOW - timedelta(days=60)}, "The certificate validity starts in the future"),
+        ({"server_name": "elsewhere.test"}, "The certificate Common Name (CN) does not match with the expected CN"),
+        ({"ca": "other"}, "The certificate is not correctly signed by the trusted CA"),
+    ],
+)
+def test_bad_certificates(
+    session: Session, identities: dict[str, Identity], change: dict[str, Any], words: str
+) -> None:
+    if change.get("ca"):
+        change = {"ca": identities["RSA"].ca}
+    result = session(suite("ECDHE-ECDSA-AES128-GCM-SHA256"), **change)
+    assert result.ending.error == CERTIFICATE_WRONG
+    assert "Certificate verification failed:" in result.console
+    assert words in result.console
+    assert "Server certificate:" in result.console
+    assert result.exit_code == 1
+
+
+def test_without_ca(session: Session) -> None:
+    result = session(suite("ECDHE-ECDSA-AES128-GCM-SHA256"), ca=None)
+    assert "Certificate not verified: no CA was given" in result.console
+    assert result.exit_code == 0
+
+
+def test_nobody_listens(identities: dict[str, Identity]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    result = tls_client(f"localhost:{port}", ca=identities["RSA"].ca, date=NOW)
+    assert "network_connect() failed: connection refused or reset (-5)" in result.failure
+    assert result.failure.startswith("failed at connection: ")
+    assert result.exit_code == 1
+
+
+def test_server_closes_early(identities: dict[str, Identity]) -> None:
+    def read_and_close(connection: socket.socket) -> None:
+        connection.recv(4096)
+
+    with plain_server(read_and_close) as port:
+        result = tls_client(f"localhost:{port}", ca=identities["RSA"].ca, date=NOW)
+    assert result.failure.startswith("failed at handshake: mbedtls_ssl_handshake() failed: ")
+    assert result.ending.error == SERVER_CLOSED or "connection refused or reset" in result.failure
+
+
+def test_server_speaks_something_else(identities: dict[str, Identity]) -> None:
+    with plain_server(lambda connection: connection.sendall(b"220 mail.test ESMTP\r\n" * 4)) as port:
+        result = tls_client(f"localhost:{port}", ca=identities["RSA"].ca, date=NOW)
+    assert re.search(r"mbedtls_ssl_handshake\(\) failed: -0x7[0-9a-f]{3} .*SSL - ", result.failure)
+
+
+def test_server_says_nothing(identities: dict[str, Identity]) -> None:
+    with plain_server(lambda connection: time.sleep(2)) as port:
+        result = tls_client(f"localhost:{port}", ca=identities["RSA"].ca, date=NOW, limit_seconds=1)
+    assert "mbedtls_ssl_handshake() failed: no answer in time (-6)" in result.failure
+
+
+def test_board_without_ethernet() -> None:
+    with pytest.raises(UsageError, match="ublox-c030-u201: tls_client needs an Ethernet port; nucleo-f439zi, "):
+        tls_client("localhost:1", board="ublox-c030-u201")
