@@ -281,6 +281,24 @@ def test_the_guest_resets() -> None:
     assert ends == [ConnectionResetError]
 
 
+def test_a_guest_that_starts_anew_has_no_connections() -> None:
+    ends: list[object] = []
+
+    def see(client: socket.socket) -> None:
+        try:
+            ends.append(client.recv(1))
+        except ConnectionResetError as error:
+            ends.append(type(error))
+
+    with server(see) as port, guest(f"localhost:{port}") as stack:
+        one = stack.connect(GATEWAY, port)
+        stack.until(lambda: one.state == "open")
+        stack.dhcp()
+        stack.until(lambda: ends)
+        assert nat_of(stack).complaints() == [f"connection to 10.0.2.2:{port}: the guest started anew"]
+    assert ends == [ConnectionResetError]
+
+
 def test_half_closed_connections_go_on_in_the_other_direction() -> None:
     def after_all(client: socket.socket) -> None:
         whole = b"".join(iter(lambda: client.recv(4096), b""))

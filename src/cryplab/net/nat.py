@@ -255,6 +255,10 @@ class Nat(Wire):
             self._relay(packet, datagram)
 
     def _dhcp(self, datagram: Udp) -> None:
+        if nat_dhcp.is_discover(datagram.payload):
+            for connection in self.connections.values():
+                if connection.state is not State.DONE:
+                    connection.abort("the guest started anew", tell_guest=False)
         answer = nat_dhcp.answer(datagram.payload, self.lease)
         if answer is not None:
             payload, broadcast = answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-__all__ = ["Lease", "answer"]
+__all__ = ["Lease", "answer", "is_discover"]
 
 REQUEST, REPLY = 1, 2
 DISCOVER, OFFER, ASK, DECLINE, ACK, NAK, RELEASE, INFORM = range(1, 9)
@@ -42,6 +42,13 @@ def _options(raw: bytes) -> dict[int, bytes]:
 
 def _option(code: int, value: bytes) -> bytes:
     return bytes((code, len(value))) + value
+
+
+def is_discover(message: bytes) -> bool:
+    """Whether a client begins anew: it has no address, and no connection."""
+    return message[FIXED_BYTES : FIXED_BYTES + 4] == COOKIE and _options(message[FIXED_BYTES + 4 :]).get(TYPE) == (
+        bytes((DISCOVER,))
+    )
 
 
 def answer(message: bytes, lease: Lease) -> tuple[bytes, bool] | None:

@@ -12,6 +12,8 @@ from collections.abc import Callable
 
 __all__ = ["Impaired", "Wire"]
 
+HELD_SECONDS = 2e-3
+
 
 def _unheard(frame: bytes) -> None:
     """Nothing is connected."""
@@ -66,7 +68,8 @@ class Impaired(Wire):
 
     Args:
         wire: the wire behind it.
-        loss, duplicate, reorder: probabilities of a frame, 0 to 1; a reordered frame comes after the next one.
+        loss, duplicate, reorder: probabilities of a frame, 0 to 1; a reordered frame comes after the next one, or after
+            2 virtual milliseconds.
         seed: of the choices.
     """
 
@@ -79,6 +82,7 @@ class Impaired(Wire):
         self.slice_seconds, self.paced = wire.slice_seconds, wire.paced
         self.lost = self.doubled = self.reordered = 0
         self._random = random.Random(seed)
+        self._held_at = 0.0
         self._held: dict[bool, list[bytes]] = {True: [], False: []}
         wire.on_frame = self._incoming
         wire.now = lambda: self.now()
@@ -96,7 +100,7 @@ class Impaired(Wire):
             frames *= 2
         if choose() < self.reorder and not held:
             self.reordered += 1
-            self._held[outgoing] = frames
+            self._held[outgoing], self._held_at = frames, self.now()
             return []
         return frames + held
 
@@ -118,13 +122,23 @@ class Impaired(Wire):
             self.on_frame(each)
 
     def poll(self) -> None:
-        """As the wire behind it does."""
+        """As the wire behind it does; what was held for long enough goes on."""
         self.wire.poll()
+        if self.now() - self._held_at > HELD_SECONDS:
+            held, self._held = self._held, {True: [], False: []}
+            for frame in held[True]:
+                self.wire.send(frame, 0)
+            for frame in held[False]:
+                self.on_frame(frame)
+
+    @property
+    def _holds(self) -> bool:
+        return any(self._held.values())
 
     @property
     def busy(self) -> bool:
-        """As the wire behind it is."""
-        return self.wire.busy
+        """As the wire behind it is, or a frame is held."""
+        return self.wire.busy or self._holds
 
     def wait(self, seconds: float) -> bool:
         """As the wire behind it does."""
