@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from tests.firmware_builds import build as build_alone
 
 from cryplab.errors import UsageError
 from cryplab.machine import Machine
-from cryplab.net import Hub, Impaired, Nat
+from cryplab.net import Hub, Impaired, Nat, Wire
 
 pytestmark = needs_gcc
 
@@ -56,6 +57,52 @@ def test_a_clock_that_is_missing_is_told(flag: str, reason: str) -> None:
     assert machine.run(seconds=0.01).reason == "time"
     texts = {error.text for error in machine.reports.guest_errors.values()}
     assert texts == {f"ETH.DMABMR.SR stays 1: {reason}"}
+
+
+class Slow(Wire):
+    """Somebody on the host who never answers; counts what the guest's sleep costs."""
+
+    def __init__(self, busy: bool) -> None:
+        super().__init__()
+        self.paced, self.there, self.naps = True, busy, 0.0
+
+    @property
+    def busy(self) -> bool:
+        return self.there
+
+    def wait(self, seconds: float) -> bool:
+        time.sleep(seconds)
+        self.naps += 1
+        return False
+
+
+def test_a_sleeping_guest_does_not_outrun_the_host() -> None:
+    wire = Slow(busy=True)
+    machine = Machine("nucleo-f439zi", net=wire)
+    machine.load(build("ether", "-DROLE=0"))
+    started = time.monotonic()
+    outcome = machine.run(seconds=0.2)
+    assert (outcome.reason, time.monotonic() - started > 0.19) == ("time", True)
+    assert wire.naps < 60, "it is looked at less and less often"
+
+
+def test_with_nothing_open_outside_time_flies() -> None:
+    wire = Slow(busy=False)
+    machine = Machine("nucleo-f439zi", net=wire)
+    machine.load(build("ether", "-DROLE=0"))
+    assert machine.run(seconds=1000).reason == "idle"
+    assert wire.naps == 0
+
+
+def test_the_cable_is_pulled_and_put_back() -> None:
+    machine = Machine("nucleo-f439zi", net="user")
+    machine.network.unplug()
+    machine.load(build("ether", "-DROLE=2"))
+    assert machine.run(seconds=0.02).reason == "time", "the driver waits for the link"
+    machine.network.plug()
+    outcome = machine.run(seconds=1)
+    assert (outcome.code, machine.console.text) == (0, "ping answered\n")
+    machine.disconnect()
 
 
 def two_boards(loss: float = 0.0) -> tuple[tuple[int, int], list[str], bytes]:
