@@ -20,6 +20,7 @@ from cryplab.clock import Clock
 from cryplab.errors import BoardError, Unreachable
 from cryplab.registers import Block, Reg
 from cryplab.reports import NotModelled, Reports
+from cryplab.served import Bridge, Served
 
 __all__ = ["Bus", "Remembered", "Slot", "Unreachable"]
 
@@ -56,14 +57,6 @@ class Remembered(Block):
 
     def _use(self, offset: int, verb: str) -> None:
         self.reports.not_modelled(NotModelled(self.name, f"{self.name}+{offset & ~3:#05x}", f"{verb}; remembered only"))
-
-
-@dataclass(slots=True)
-class Bridge:
-    """An APB bridge: its clock divider and until when it is busy."""
-
-    divider: int = 1
-    busy_until: int = 0
 
 
 @dataclass(slots=True)
@@ -211,6 +204,12 @@ class Bus:
             if slot.bridge is not None:
                 reader, writer = self._bridged(slot.bridge, reader, writer)
             yield slot.base + offset, reader, writer
+
+    def served(self, slot: Slot) -> Iterable[tuple[int, Served, Served, Bridge | None]]:
+        """Address, source of loads, target of stores and bridge of the registers for `core.serve`."""
+        for offset, load, store in slot.block.served():
+            if offset not in slot.forced:
+                yield slot.base + offset, load, store if slot.bridge is None else None, slot.bridge
 
     def _bridged(
         self, bridge: Bridge, reader: Callable[[], int], writer: Callable[[int], None]

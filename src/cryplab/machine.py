@@ -105,6 +105,7 @@ class Machine:
         board: a board's name, the path of a TOML board file, or a `Board`.
         seed: of the random number generator and every random choice.
         clock: "fast" (loads classed, flash data stalls learned) or "exact" (followed address by address).
+        native_registers: let the core serve hot registers itself (`cryplab.served`); False asks the block each time.
         strict: the first guest error, unmapped or not modelled access raises StrictError.
         date: what the guest's clock starts at; default 2026-01-01T00:00:00Z.
         net: "user" (our NAT), "tap:NAME", a `net.Wire`, or None: nothing is plugged in, see `connect`.
@@ -119,6 +120,7 @@ class Machine:
         seed: int = 0,
         clock: ClockMode = "fast",
         strict: bool = False,
+        native_registers: bool = True,
         date: datetime | None = None,
         net: str | Wire | None = None,
         allow: Iterable[str] = (),
@@ -128,6 +130,7 @@ class Machine:
         self.board = board if isinstance(board, Board) else boards.find(board)
         self.chip = self.board.chip
         self.seed, self.date = seed, date or DEFAULT_DATE
+        self.native_registers = native_registers
         self.reports = Reports(strict=strict)
         self.core = CortexM(
             self.chip.core,
@@ -225,6 +228,9 @@ class Machine:
         """Let the core reach a block's registers directly."""
         for address, reader, writer in self.bus.bindings(slot):
             self.core.bind(address, reader, writer)
+        if self.native_registers:
+            for address, load, store, bridge in self.bus.served(slot):
+                self.core.serve(address, load, store, bridge)
 
     def _wire(self) -> None:
         for at in self.chip.modelled:

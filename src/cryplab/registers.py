@@ -41,6 +41,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar, overload
 from cryplab.clock import Clock
 from cryplab.errors import DeclarationError
 from cryplab.reports import GuestError, NotModelled, Operation, Reports
+from cryplab.served import Fifo, Served, Status
 from cryplab.wires import DmaRequest, Line
 
 __all__ = [
@@ -294,6 +295,11 @@ class Place:
         return self.reg.names[self.index]
 
 
+def _declared(hook: Callable[..., Any], result: str) -> bool:
+    """The hook says in its signature that it always gives the word, or always ignores the write: it can stand alone."""
+    return getattr(hook, "__annotations__", {}).get("return") == result
+
+
 def _alone_hz(name: str) -> int:
     """Every clock of a block that stands alone: 16 MHz."""
     return 16_000_000
@@ -318,6 +324,10 @@ class Block:
     "Names of DMA requests; each is an attribute of class DmaRequest."
     saved: ClassVar[tuple[str, ...]] = ()
     "Attributes beside registers that make up the block's state (snapshot; copied deep)."
+    loads: ClassVar[dict[str, str]] = {}
+    "Hot registers: name -> the attribute, a `Status` or `Fifo`, from which the core may serve a load itself."
+    stores: ClassVar[dict[str, str]] = {}
+    "Hot registers: name -> the `Fifo`, or the `Status` with it, into which the core may put a store itself."
     lacks: ClassVar[tuple[str, ...]] = ()
     "Registers of the version it derives from that this one has not; their state stays at its reset value."
     algorithms: ClassVar[tuple[str, ...]] = ()
@@ -401,6 +411,8 @@ class Block:
         state, readable = self._stored[place.offset], place.reg.readable
         hook = self._bound(place, "being_read")
         label = f"{self.name}.{place.name}"
+        if hook is not None and _declared(hook, "int"):
+            return hook
         if hook is not None:
 
             def read_hooked() -> int:
@@ -428,6 +440,9 @@ class Block:
                 self.guest_error(f"{label} written ({value:#010x}), but it is read only; ignored")
 
             return write_read_only
+
+        if before is not None and after is None and not unmodelled and _declared(before, "None"):
+            return before
 
         def write(value: int) -> None:
             if before is not None:
@@ -489,6 +504,16 @@ class Block:
         """The compiled 32-bit write of the register at a byte offset."""
         return self._writers[offset]
 
+    def served(self) -> Iterator[tuple[int, Served, Served]]:
+        """Byte offset, source of loads and target of stores of each register that the core may serve itself."""
+        for name in {**self.loads, **self.stores}:
+            load, store = self.loads.get(name), self.stores.get(name)
+            yield (
+                self.registers[name].offset,
+                getattr(self, load) if load else None,
+                getattr(self, store) if store else None,
+            )
+
     def read_reserved(self, offset: int, width: int) -> int:
         """An offset with no register was read; reads as 0. Reported once per place."""
         self.guest_error(f"{self.name}+{offset:#05x} read, no register is there; reads as 0")
@@ -530,7 +555,9 @@ class Block:
         """State for a snapshot: registers, wires and the attributes named in `saved`."""
         words = [state.value for state in self._stored.values()]
         wires = [getattr(self, name).level for name in self.lines], [getattr(self, name).words for name in self.dma]
-        return words, wires, copy.deepcopy([getattr(self, name) for name in self.saved])
+        kept = [getattr(self, name) for name in self.saved]
+        kept = [thing.state if isinstance(thing, Fifo | Status) else thing for thing in kept]
+        return words, wires, copy.deepcopy(kept)
 
     def load(self, state: Any) -> None:
         """Take back what `save` gave. Levels of wires come back without telling who is connected."""
@@ -542,7 +569,11 @@ class Block:
         for stored, word in zip(self._stored.values(), words, strict=True):
             stored.value = word
         for name, value in zip(self.saved, copy.deepcopy(attributes), strict=True):
-            setattr(self, name, value)
+            thing = getattr(self, name, None)
+            if isinstance(thing, Fifo | Status):
+                thing.state = value
+            else:
+                setattr(self, name, value)
 
     # -- reports -------------------------------------------------------------------------------
     def guest_error(self, text: str, rule: str = "") -> None:

@@ -34,6 +34,7 @@ from cryplab.clock import TimeSource
 from cryplab.cpu.alignment import alignment_checks
 from cryplab.cpu.timing import BlockTiming, describe
 from cryplab.errors import FirmwareError, ToolError, UsageError, nearest
+from cryplab.served import Bridge, Served
 
 try:
     from cryplab._native import Engine
@@ -240,6 +241,13 @@ class CortexM:
     def bind(self, address: int, read: Callable[[], int] | None, write: Callable[[int], None] | None) -> None:
         """Callables for word accesses to one aligned word; None leaves it to `on_read` or `on_write`."""
         self.engine.bind(address, read, write)
+
+    def serve(self, address: int, load: Served, store: Served, bridge: Bridge | None = None) -> None:
+        """Serve word accesses without the callables bound to this word wherever `cryplab.served` says that it can be.
+
+        `bridge`: what loads wait for; its word has no `store`. A new `bind` ends it.
+        """
+        self.engine.serve(address, load, store, bridge)
 
     def gate(self, base: int, size: int, open: bool) -> None:
         """While closed, bound callables of the range are bypassed."""

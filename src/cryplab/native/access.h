@@ -8,6 +8,7 @@
 #define CRYPLAB_ACCESS_H
 
 #include "blocks.h"
+#include "served.h"
 #include "watch.h"
 
 #define BITBAND_SRAM 0x22000000u
@@ -50,6 +51,11 @@ static bool read_bus(Engine *e, uint32_t address, int size, uint32_t *value)
     struct word *w = page && size == 4 ? &page[address / 4 % PAGE_WORDS] : NULL;
     PyObject *result;
     *value = 0;
+    if (w && w->load && !w->closed && serve_load(e, w, value)) {
+        if (e->tracing)
+            record(e, address, size, false, *value);
+        return true;
+    }
     if (w && w->read && !w->closed)
         result = PyObject_CallNoArgs(w->read);
     else
@@ -74,6 +80,11 @@ static bool write_bus(Engine *e, uint32_t address, int size, uint32_t value)
     PyObject *result;
     if (e->tracing)
         record(e, address, size, true, value);
+    if (w && w->store && !w->closed) {
+        int done = serve_store(e, w, value);
+        if (done)
+            return done > 0 || failed(e);
+    }
     if (w && w->write && !w->closed) {
         PyObject *number = PyLong_FromUnsignedLong(value);
         result = number ? PyObject_CallOneArg(w->write, number) : NULL;

@@ -78,11 +78,36 @@ static PyObject *Engine_bind(Engine *e, PyObject *args)
         e->pages[e->used_pages++] = address >> PAGE_BITS;
     }
     struct word *w = &(*page)[address / 4 % PAGE_WORDS];
-    PyObject *old_read = w->read, *old_write = w->write;
-    w->read = read == Py_None ? NULL : Py_NewRef(read);
-    w->write = write == Py_None ? NULL : Py_NewRef(write);
-    Py_XDECREF(old_read);
-    Py_XDECREF(old_write);
+    Py_XSETREF(w->read, read == Py_None ? NULL : Py_NewRef(read));
+    Py_XSETREF(w->write, write == Py_None ? NULL : Py_NewRef(write));
+    Py_CLEAR(w->load);
+    Py_CLEAR(w->store);
+    Py_CLEAR(w->bridge);
+    Py_RETURN_NONE;
+}
+
+static bool is_one_of(PyObject *thing, PyTypeObject *one, PyTypeObject *other)
+{
+    return thing == Py_None || Py_IS_TYPE(thing, one) || Py_IS_TYPE(thing, other);
+}
+
+/* serve(address, load, store, bridge): see served.h; the word's callables, bound before, are for what is left. */
+static PyObject *Engine_serve(Engine *e, PyObject *args)
+{
+    unsigned address;
+    PyObject *load, *store, *bridge;
+    if (!PyArg_ParseTuple(args, "IOOO", &address, &load, &store, &bridge))
+        return NULL;
+    struct word *page = e->page[address >> PAGE_BITS];
+    if (!page || !is_one_of(load, &StatusType, &FifoType) || !is_one_of(store, &StatusType, &FifoType) ||
+        !is_one_of(bridge, &BridgeType, &BridgeType)) {
+        PyErr_SetString(PyExc_TypeError, "serve: expected a bound address, Status or Fifo twice, Bridge");
+        return NULL;
+    }
+    struct word *w = &page[address / 4 % PAGE_WORDS];
+    Py_XSETREF(w->load, load == Py_None ? NULL : Py_NewRef(load));
+    Py_XSETREF(w->store, store == Py_None ? NULL : Py_NewRef(store));
+    Py_XSETREF(w->bridge, bridge == Py_None ? NULL : Py_NewRef(bridge));
     Py_RETURN_NONE;
 }
 

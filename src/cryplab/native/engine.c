@@ -123,6 +123,9 @@ static int Engine_clear(Engine *e)
         for (unsigned i = 0; i < PAGE_WORDS; i++) {
             Py_CLEAR(e->page[e->pages[p]][i].read);
             Py_CLEAR(e->page[e->pages[p]][i].write);
+            Py_CLEAR(e->page[e->pages[p]][i].load);
+            Py_CLEAR(e->page[e->pages[p]][i].store);
+            Py_CLEAR(e->page[e->pages[p]][i].bridge);
         }
     return 0;
 }
@@ -153,6 +156,7 @@ static PyMethodDef methods[] = {
     METHOD(map_memory, METH_VARARGS, "Map host memory: base, size, host address, is flash, canonical address."),
     METHOD(map_io, METH_VARARGS, "Map an I/O window: base, size."),
     METHOD(bind, METH_VARARGS, "Bind callables to a word: address, read or None, write or None."),
+    METHOD(serve, METH_VARARGS, "Serve a bound word without its callables where that can be: address, load, store, bridge."),
     METHOD(gate, METH_VARARGS, "Bypass the bound callables of a range unless open: base, size, open."),
     METHOD(flush, METH_VARARGS, "The host changed code: base, size."),
     METHOD(breakpoint, METH_VARARGS, "Set or clear a breakpoint: address, on."),
@@ -242,7 +246,8 @@ static struct PyModuleDef module = {
 PyMODINIT_FUNC PyInit__native(void)
 {
     PyObject *m = PyModule_Create(&module);
-    if (!m || PyType_Ready(&EngineType) < 0 || PyModule_AddObjectRef(m, "Engine", (PyObject *)&EngineType) < 0)
+    if (!m || PyType_Ready(&EngineType) < 0 || PyModule_AddObjectRef(m, "Engine", (PyObject *)&EngineType) < 0 ||
+        add_served_types(m) < 0)
         return NULL;
     return m;
 }

@@ -10,6 +10,7 @@
  *   exceptions.h  pending, priority, entry, return, faults
  *   flash.h       flash lines
  *   watch.h       records for an observer, watched addresses
+ *   served.h      registers that need no call of Python
  *
  * Unicorn is not linked: Python hands over the addresses of its functions and its register numbers.
  * Everything runs with the GIL held, on the thread that called run().
@@ -167,6 +168,7 @@ struct region {
 
 struct word {
     PyObject *read, *write;
+    PyObject *load, *store, *bridge; /* served.h: Fifo or Status, the same, Bridge */
     bool closed;
 };
 
@@ -304,6 +306,18 @@ static void keep_error(Engine *e)
     }
     PyErr_Fetch(&e->error_type, &e->error_value, &e->error_trace);
     e->limit = 0;
+}
+
+/* The access in progress takes so many cycles more. */
+static inline void stall(Engine *e, uint64_t cycles)
+{
+    e->s.cycles += cycles;
+    if (e->in_access) {
+        e->extra += cycles;
+        e->access_cycle += cycles;
+        if (e->current)
+            e->current->cycles += cycles;
+    }
 }
 
 static inline void refresh_limit(Engine *e)

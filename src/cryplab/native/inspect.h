@@ -16,13 +16,7 @@ static PyObject *Engine_stall(Engine *e, PyObject *argument)
     unsigned long cycles = PyLong_AsUnsignedLong(argument);
     if (PyErr_Occurred())
         return NULL;
-    e->s.cycles += cycles;
-    if (e->in_access) {
-        e->extra += cycles;
-        e->access_cycle += cycles;
-        if (e->current)
-            e->current->cycles += cycles;
-    }
+    stall(e, cycles);
     Py_RETURN_NONE;
 }
 
