@@ -6,47 +6,38 @@ block never changes, the first word is the most significant.
 
 from __future__ import annotations
 
-import struct
+from array import array
 from collections.abc import Callable
-from functools import lru_cache
 
-__all__ = ["codec", "swap"]
+__all__ = ["Arrange", "arrange", "arranged"]
 
-Pack = Callable[..., bytes]
-Unpack = Callable[[bytes], tuple[int, ...]]
+Arrange = Callable[[bytes], bytes]
 
 _REVERSED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 
 
-def swap(word: int, datatype: int) -> int:
-    """Reorder one 32-bit word.
-
-    Args:
-        word: 32 bits, as written to a data input or read from a data output register.
-        datatype: 0 leaves it, 1 exchanges halfwords, 2 reverses bytes, 3 reverses bits.
-    """
-    if datatype == 1:
-        return word >> 16 | word << 16 & 0xFFFF_FFFF
-    if datatype >= 2:
-        data = word.to_bytes(4, "little")
-        return int.from_bytes(data if datatype == 2 else data.translate(_REVERSED), "big")
-    return word
+def arrange(datatype: int) -> Arrange | None:
+    """What turns words, lowest byte first, into a block's bytes and back; None when they are the same."""
+    return ARRANGE[datatype]
 
 
-@lru_cache(maxsize=16)
-def codec(datatype: int, words: int) -> tuple[Pack, Unpack]:
-    """Functions from `words` register words to a block's bytes (most significant first) and back."""
-    plain = struct.Struct(f">{words}I")
-    if datatype == 0:
-        return plain.pack, plain.unpack
-    if datatype == 2:
-        reverse = struct.Struct(f"<{words}I")
-        return reverse.pack, reverse.unpack
+def arranged(step: Arrange, change: Arrange | None) -> Arrange:
+    """The step from block to block as one from words to words; `change` is what `arrange` gave."""
+    if change is None:
+        return step
+    return lambda words: change(step(change(words)))
 
-    def pack(*given: int) -> bytes:
-        return plain.pack(*(swap(word, datatype) for word in given))
 
-    def unpack(block: bytes) -> tuple[int, ...]:
-        return tuple(swap(word, datatype) for word in plain.unpack(block))
+def _exchanged(unit: str, data: bytes) -> bytes:
+    words = array(unit, data)
+    words.byteswap()
+    return words.tobytes()
 
-    return pack, unpack
+
+ARRANGE: tuple[Arrange | None, ...] = (
+    lambda data: _exchanged("I", data),
+    lambda data: _exchanged("H", data),
+    None,
+    lambda data: data.translate(_REVERSED),
+)
+"By DATATYPE."

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cryplab.blocks._cryp_core import BURST_WORDS, FIFO_WORDS, IN_FLAGS, KEYSIZE_RESERVED, OUT_FLAGS, CrypCore, Plan
+from cryplab.blocks._cryp_core import BURST_WORDS, FIFO_WORDS, KEYSIZE_RESERVED, CrypCore, Plan
 from cryplab.blocks._cryp_registers import CrypRegisters
 from cryplab.clock import NEVER
 
@@ -28,7 +28,7 @@ class Cryp(CrypCore):
     def _filter_control(self, word: int) -> int:
         self._catch_up()
         old, guarded = self.cr.value, self.GUARDED
-        if self._busy and (word ^ old) & guarded:
+        if self._flags.value and (word ^ old) & guarded:
             fields = self.CR.show((word ^ old) & guarded)
             self.guest_error(f"{self.name}.CR: bits of {fields} changed while BUSY; they keep their values", "O5")
             word = word & ~guarded | old & guarded
@@ -41,7 +41,8 @@ class Cryp(CrypCore):
         self._follow_registers()
         if not self._running:
             if self.cr.FFLUSH:
-                self._in, self._out = [], []
+                self._in.clear()
+                self._out.clear()
                 self._go_on(now)
             if was_running:
                 self._ledger.disabled(now)
@@ -50,7 +51,7 @@ class Cryp(CrypCore):
             if not was_running:
                 self._ledger.enabled(now)
                 self._check_settings()
-            if not self._busy:
+            if not self._flags.value:
                 self._take(now)
         if self._watch:
             self.signal()
@@ -64,7 +65,7 @@ class Cryp(CrypCore):
     @Registers.K.being_written
     def _write_key(self, index: int, word: int) -> int | None:
         self._catch_up()
-        if self._busy:
+        if self._flags.value:
             self._refuse(self.K.names[index])
             return None
         self._settle()
@@ -76,7 +77,7 @@ class Cryp(CrypCore):
     @Registers.IV.being_written
     def _write_iv(self, index: int, word: int) -> int | None:
         self._catch_up()
-        if self._busy:
+        if self._flags.value:
             self._refuse(self.IV.names[index])
             return None
         self._settle()
@@ -95,9 +96,9 @@ class Cryp(CrypCore):
     # -- status, interrupts, DMA ---------------------------------------------------------------
     @Registers.SR.being_read
     def _status(self) -> int:
-        if self._until <= self._now():
+        if self._flags.until <= self._now():
             self._catch_up()
-        return IN_FLAGS[len(self._in)] | OUT_FLAGS[len(self._out)] | self._busy
+        return self._flags.word()
 
     @Registers.RISR.being_read
     def _raw_status(self) -> int:
@@ -126,7 +127,7 @@ class Cryp(CrypCore):
         self.irq.set(self._masked_status() if self.imscr.value else 0)
         if self.dmacr.value or self.dma_in.words or self.dma_out.words:
             self._request()
-        if self._watch and self._until != NEVER:
+        if self._watch and self._flags.until != NEVER:
             self._schedule()
 
     def _request(self) -> None:
@@ -144,6 +145,7 @@ class Cryp(CrypCore):
     def finish(self) -> None:
         """Report the jobs still open."""
         self._catch_up()
+        self._account()
         self._ledger.close()
         self._report()
 
@@ -163,6 +165,7 @@ class Cryp(CrypCore):
         """Registers, FIFOs, work in progress, outputs."""
         self._catch_up()
         self.show_state()
+        self._account()
         return super().save(), self.irq.level, self.dma_in.words, self.dma_out.words
 
     def load(self, state: Any) -> None:

@@ -2,6 +2,9 @@
 
 Words lie in the FIFOs as software wrote them; DATATYPE acts on the way into and out of the core.
 
+The FIFOs and SR are objects that the core may use itself (`cryplab.served`): it moves words, answers SR, also over the
+end of a block behind which nothing waits, and starts a block as the one before it was started (`_arm`).
+
 Time: a block starts `FIFO_LATENCY` cycles after its last word, or when the block before it is done, and
 takes the cycles of `CYCLES`. Nothing happens on its own: each access brings the block up to the present
 cycle. Only an unmasked interrupt or an enabled DMA request has the end of a block scheduled.
@@ -14,11 +17,12 @@ from typing import Any, Protocol
 
 from cryplab.algorithms.aes import cipher_key, prepared_key
 from cryplab.algorithms.modes import CbcDecryption, CbcEncryption, Counter32, Ecb, cipher_of
-from cryplab.algorithms.swap import Pack, Unpack, codec
+from cryplab.algorithms.swap import Arrange, arrange, arranged
 from cryplab.blocks._cryp_ledger import Kind, Ledger
 from cryplab.blocks._cryp_registers import CrypRegisters
 from cryplab.clock import NEVER, Clock, Event
 from cryplab.reports import Reports
+from cryplab.served import Fifo, Status
 
 __all__ = ["BURST_WORDS", "FIFO_WORDS", "IN_FLAGS", "KEYSIZE_RESERVED", "OUT_FLAGS", "CrypCore", "Plan"]
 
@@ -35,6 +39,7 @@ DES_KEY_BITS = {"DES": 64, "TDES": 192}  # with parity
 
 
 SR = CrypRegisters.SR
+BUSY = SR.BUSY.bits
 IN_FLAGS = (SR.IFEM.bits | SR.IFNF.bits, *(SR.IFNF.bits,) * (FIFO_WORDS - 1), 0)
 OUT_FLAGS = (0, *(SR.OFNE.bits,) * (FIFO_WORDS - 1), SR.OFNE.bits | SR.OFFU.bits)
 "SR by the number of words in the FIFOs."
@@ -66,15 +71,17 @@ class Plan:
     data_bytes: int = 0
     task: str = ""
     stream: BlockStream | None = None
-    pack: Pack = bytes
-    unpack: Unpack = tuple
+    arrange: Arrange | None = None
+    step: Arrange = bytes
     entered: bool = False
 
 
 class CrypCore(CrypRegisters):
     """The way of a word from DIN to DOUT. `signal` is told what interrupts and DMA may want to know."""
 
-    saved = ("_key", "_in", "_out", "_result", "_ready", "_until", "_busy", "_blocked", "_task", "_ledger", "_event")
+    saved = ("_key", "_in", "_out", "_flags", "_ready", "_blocked", "_task", "_ledger", "_event")
+    loads = {"SR": "_flags", "DOUT": "_out"}
+    stores = {"DIN": "_flags"}
 
     def __init__(
         self,
@@ -88,6 +95,10 @@ class CrypCore(CrypRegisters):
         self._speed, self.slow_factor = speed, slow_factor
         self._event: Event | None = None
         self._ledger = Ledger()
+        self._plan: Plan | None = None
+        self._in = Fifo(FIFO_WORDS, BURST_WORDS)
+        self._out = Fifo(FIFO_WORDS, source=self._in)
+        self._flags = Status(self._in, IN_FLAGS, self._out, OUT_FLAGS)  # value: SR.BUSY, until: when the core is done
         super().__init__(name, clock=clock, reports=reports)
         self.speed = speed
         self.dma_in.when_served(self.signal)
@@ -110,15 +121,15 @@ class CrypCore(CrypRegisters):
         """Empty, idle, disabled; a job under way ends here."""
         self._now = self.clock.read_now
         self._key = [0] * 8
-        self._in: list[int] = []
-        self._out: list[int] = []
-        self._result: tuple[int, ...] = ()
+        self._in.clear()
+        self._out.clear()
+        self._out.expect(b"")
+        self._flags.until, self._flags.value = NEVER, 0
         self._ready = 0  # when the last whole block in the IN FIFO may start
-        self._until = NEVER  # when the core is done
-        self._busy = 0  # SR.BUSY
         self._blocked = False  # DES: done, but no room for the result
         self._task = ""
-        self._plan: Plan | None = None
+        self._account()
+        self._plan = None
         self._ledger.close()
         self._report()
         self.clock.cancel(self._event)
@@ -134,6 +145,14 @@ class CrypCore(CrypRegisters):
         self._algorithm, self._mode = self.MODES.get(self.algomode(), ("AES", ""))
         self._block_words = 4 if self._algorithm == "AES" else 2
         self._watch = bool(self.imscr.value or self.dmacr.value)
+        self._in.group = self._block_words
+        self._flags.simple &= not self._watch
+        self._flags.step = None
+        self._limit_loads()
+
+    def _limit_loads(self) -> None:
+        """Loads of DOUT that are more than a word taken: the last when somebody watches, any when a block waits."""
+        self._out.keep = FIFO_WORDS if self._blocked else int(self._watch)
 
     def signal(self) -> None:
         """Drive interrupt line and DMA requests: see `Cryp`."""
@@ -144,7 +163,6 @@ class CrypCore(CrypRegisters):
         fifo = self._in
         if len(fifo) == FIFO_WORDS:
             self._catch_up()
-            fifo = self._in
             if len(fifo) == FIFO_WORDS:
                 self.guest_error(f"{self.name}.DIN written with the IN FIFO full, the word is lost", "O4")
                 return
@@ -152,9 +170,10 @@ class CrypCore(CrypRegisters):
         if len(fifo) % self._block_words == 0:
             now = self._now()
             self._ready = now + self._latency
-            if self._until <= now:
+            flags = self._flags
+            if flags.until <= now:
                 self._catch_up()
-            if self._running and not self._busy:
+            if self._running and not flags.value:
                 self._take(now)
             if self._watch:
                 self.signal()
@@ -165,7 +184,7 @@ class CrypCore(CrypRegisters):
         if self._running:
             self.guest_error(f"{self.name}.DIN read with CRYPEN = 1, the value is undefined; reads as 0")
             return 0
-        word = self._in.pop(0) if self._in else 0
+        word = self._in.pop() if self._in else 0
         if self._watch:
             self.signal()
         return word
@@ -173,9 +192,9 @@ class CrypCore(CrypRegisters):
     @Registers.DOUT.being_read
     def _pop(self) -> int:
         fifo = self._out
-        if self._in or self._blocked or not fifo:
+        if len(self._in) >= self._block_words or self._blocked or not fifo:
             return self._pop_and_go_on()
-        word = fifo.pop(0)
+        word = fifo.pop()
         if not fifo and self._watch:
             self.signal()
         return word
@@ -186,7 +205,7 @@ class CrypCore(CrypRegisters):
         if not self._out:
             self.guest_error(f"{self.name}.DOUT read with the OUT FIFO empty, reads as 0", "O4")
             return 0
-        word = self._out.pop(0)
+        word = self._out.pop()
         self._go_on(self._now())
         if self._watch:
             self.signal()
@@ -196,17 +215,17 @@ class CrypCore(CrypRegisters):
         """There may be room now for a result that waits, or for a block to start."""
         if self._blocked:
             self._finish(now)
-        if self._running and not self._busy:
+        if self._running and not self._flags.value:
             self._take(now)
 
     # -- the core ------------------------------------------------------------------------------
     def _catch_up(self) -> None:
         """Bring the core up to the present cycle."""
-        now = self._now()
-        while self._until <= now:
-            at = self._until
+        now, flags = self._now(), self._flags
+        while flags.until <= now:
+            at = flags.until
             self._finish(at)
-            if self._running and not self._busy:
+            if self._running and not flags.value:
                 self._take(at)
 
     def _take(self, at: int) -> None:
@@ -224,30 +243,38 @@ class CrypCore(CrypRegisters):
                 at = self._ready
         if not plan.entered:
             self._enter(plan, at)
-        until = at + plan.cost
-        self._account(plan, until)
         if words:
-            assert plan.stream is not None
-            given = plan.stream.step(plan.pack(*fifo[:words]))
-            self._result = plan.unpack(given) if plan.output else ()
-            del fifo[:words]
+            given = plan.step(fifo.take(words))
+            if plan.output:
+                self._out.expect(given)
         self._task = plan.task
-        self._busy = self.SR.BUSY.bits
-        self._until = until
+        flags = self._flags
+        flags.value = BUSY
+        flags.until = flags.end = at + plan.cost
+        flags.repeated += 1
+        flags.simple = not (plan.task or self._watch)
         if self._watch:
+            self._account()
+            if self.dmacr.value and self._ledger.job is not None and plan.kind.mode != "KEYPREP":
+                self._ledger.job.dma = True
             self._schedule()
+        elif plan.output and flags.step is None:
+            self._arm(plan)
+
+    def _arm(self, plan: Plan) -> None:
+        """The core may start the next blocks itself."""
+        self._flags.step, self._flags.busy, self._flags.delay = plan.step, BUSY, self._latency + plan.cost
 
     def _finish(self, at: int) -> None:
         """The work is done: put the result out and run the plan's task, unless there is no room."""
-        self._until = NEVER
-        result = self._result
-        if result:
-            if len(self._out) + len(result) > FIFO_WORDS:
-                self._blocked = True
-                return
-            self._out += result
-            self._result = ()
-        self._busy, self._blocked = 0, False
+        self._flags.until = NEVER
+        blocked = not self._out.arrive()
+        if blocked or self._blocked:
+            self._blocked = blocked
+            self._limit_loads()
+        if blocked:
+            return
+        self._flags.value = 0
         if self._task:
             task, self._task = self._task, ""
             self._settle()
@@ -259,20 +286,24 @@ class CrypCore(CrypRegisters):
             self._ledger.enter(plan.kind, self.name, at, self.reports.where().pc)
             self._report()
 
-    def _account(self, plan: Plan, until: int) -> None:
-        job = self._ledger.job
-        if plan.kind.mode == "KEYPREP" or job is None:
-            self._ledger.carry(plan.cost)
+    def _account(self) -> None:
+        """Tell the job of the blocks that were taken since the last time."""
+        plan, job = self._plan, self._ledger.job
+        flags = self._flags
+        taken = flags.repeated
+        if plan is None or not taken:
             return
-        job.busy_cycles += plan.cost
-        job.words_in += plan.words
-        job.words_out += plan.words if plan.output else 0
-        job.data_bytes += plan.data_bytes
-        job.last_cycle = until
-        if self._watch and self.dmacr.value:
-            job.dma = True
+        flags.repeated = 0
+        if plan.kind.mode == "KEYPREP" or job is None:
+            self._ledger.carry(taken * plan.cost)
+            return
+        job.busy_cycles += taken * plan.cost
+        job.words_in += taken * plan.words
+        job.words_out += taken * plan.words if plan.output else 0
+        job.data_bytes += taken * plan.data_bytes
+        job.last_cycle = flags.end
         if plan.kind.phase == "final":
-            self._ledger.final()
+            self._ledger.final(taken)
 
     def end_task(self, task: str) -> None:
         """The work named in `Plan.task` is done; CRYPEN falls after it."""
@@ -285,9 +316,9 @@ class CrypCore(CrypRegisters):
     def _schedule(self) -> None:
         """Have the end of the work in progress noticed without an access."""
         event = self._event
-        if event is None or not event.pending or event.cycle != self._until:
+        if event is None or not event.pending or event.cycle != self._flags.until:
             self.clock.cancel(event)
-            self._event = self.clock.at(self._until, self.signal)
+            self._event = self.clock.at(self._flags.until, self.signal)
 
     def _report(self) -> None:
         ended = self._ledger.ended
@@ -314,9 +345,10 @@ class CrypCore(CrypRegisters):
         if self._speed != "normal":
             cost *= 0 if self._speed == "fast" else self.slow_factor
         kind = Kind(algorithm, mode, bool(self.cr.ALGODIR), key_bits, phase)
-        pack, unpack = codec(self.cr.DATATYPE, words)
-        plan = Plan(kind, words, cost, output=True, data_bytes=4 * words, pack=pack, unpack=unpack)
+        plan = Plan(kind, words, cost, output=True, data_bytes=4 * words, arrange=arrange(self.cr.DATATYPE))
         self.fill_plan(plan)
+        if plan.stream is not None:
+            plan.step = arranged(plan.stream.step, plan.arrange)
         return plan
 
     def fill_plan(self, plan: Plan) -> None:
@@ -359,7 +391,9 @@ class CrypCore(CrypRegisters):
     def _settle(self) -> None:
         """The registers are about to change: put what the stream holds into them and forget the plan."""
         self.show_state()
+        self._account()
         self._plan = None
+        self._flags.simple, self._flags.step = False, None
 
     def show_state(self) -> None:
         """Put the chaining value of the stream into the registers; versions add their state."""

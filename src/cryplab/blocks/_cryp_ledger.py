@@ -92,9 +92,9 @@ class Ledger:
         extra = self._tail and self.job is not None and self.job.mode == "GCM"
         return self._finals > extra  # GCM hashes the masked last block in the final phase
 
-    def final(self) -> None:
-        """A block of the final phase was taken."""
-        self._finals += 1
+    def final(self, blocks: int) -> None:
+        """Blocks of the final phase were taken."""
+        self._finals += blocks
 
     def disabled(self, now: int) -> None:
         """CRYPEN was cleared."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from cryplab.algorithms import ccm, gcm
-from cryplab.algorithms.swap import codec
+from cryplab.algorithms.swap import arrange
 from cryplab.blocks._cryp import Cryp, Plan
 from cryplab.registers import Reg, RegArray, rw
 
@@ -115,7 +115,7 @@ class CrypV2(Cryp):
                 plan.words = 0
                 return
         if special and not self.SPECIAL_SWAPPED:
-            plan.pack, _ = codec(0, plan.words)
+            plan.arrange = arrange(0)
         mac, h = self.words_of(self.csgcmccm[:4]), self.words_of(self.csgcm[:4])
         plan.stream = STREAMS[kind.mode, kind.phase, kind.decrypt](
             self.aes_key(), self.words_of(self.iv), int.from_bytes(mac, "big"), int.from_bytes(h, "big"), self.padding()
@@ -159,7 +159,7 @@ class CrypV2(Cryp):
 
     def _read_context(self, register: str) -> None:
         self._catch_up()
-        if self._busy:
+        if self._flags.value:
             self.guest_error(f"{self.name}.{register} read while BUSY, the state is in motion", "O5")
         self.show_state()
 
@@ -173,7 +173,7 @@ class CrypV2(Cryp):
 
     def _write_context(self, register: str, word: int) -> int | None:
         self._catch_up()
-        if self._busy:
+        if self._flags.value:
             self._refuse(register)
             return None
         self._settle()
