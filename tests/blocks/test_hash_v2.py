@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import random
+import struct
 
 import pytest
 from hash_driver import (
@@ -286,6 +287,30 @@ def test_words_during_busy_clear_dinis_only_until_the_block_ends(driver: HashDri
     assert driver.read(CR) & (0xF << 8 | DINNE) == 1 << 8 | DINNE
     driver.write(DIN, 2)
     assert driver.read(SR) == 0
+
+
+def test_a_word_after_the_end_of_a_block_clears_dinis_unseen(driver: HashDriver) -> None:
+    driver.write(CR, INIT | ALGO["SHA-256"])
+    for _ in range(17 + 10):  # the block is done before the last of them
+        driver.write(DIN, 1)
+    driver.clock.advance(100)
+    assert driver.read(SR) & (BUSY | DINIS) == 0
+    for _ in range(9):
+        driver.write(DIN, 1)
+    driver.clock.advance(100)
+    assert driver.read(SR) & (BUSY | DINIS) == DINIS
+
+
+def test_a_message_goes_on_after_a_report_of_the_run(driver: HashDriver) -> None:
+    driver.write(CR, INIT | ALGO["SHA-256"])
+    for word in range(20):
+        driver.write(DIN, word)
+        driver.block.finish()
+    for word in range(20, 40):
+        driver.write(DIN, word)
+    driver.write(STR, DCAL)
+    driver.wait(DCIS)
+    assert driver.digest("SHA-256") == hashlib.sha256(struct.pack(">40I", *range(40))).digest()
 
 
 def test_flags_are_cleared_by_writing_zero_only(driver: HashDriver) -> None:

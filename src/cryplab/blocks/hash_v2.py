@@ -10,10 +10,12 @@ from cryplab.algorithms.chained import ChainedHash
 from cryplab.algorithms.md5 import MD5
 from cryplab.algorithms.sha1 import SHA1
 from cryplab.algorithms.sha2 import SHA224, SHA256
+from cryplab.algorithms.swap import arrange
 from cryplab.blocks.hash_engine import HashEngine, Phase, context_image, image_context, message_bytes, reorder
-from cryplab.clock import Clock, Event
+from cryplab.clock import NEVER, Clock, Event
 from cryplab.registers import Block, DmaRequest, Line, Reg, RegArray, r, rc_w0, rw, w
 from cryplab.reports import Operation, Reports
+from cryplab.served import Fifo, Status
 
 __all__ = ["HashV2", "Speed"]
 
@@ -21,6 +23,7 @@ Text = str  # the class below has a register of that name
 Speed = Literal["normal", "slow", "fast"]
 ALGORITHMS: dict[tuple[int, int], ChainedHash] = {(0, 0): SHA1, (0, 1): MD5, (1, 0): SHA224, (1, 1): SHA256}
 BLOCK_WORDS = 16
+BUSY, DMAS, DCIS, DINIS = 8, 4, 2, 1  # of SR, for the hot path
 DMA_BURST = 4
 
 
@@ -57,6 +60,9 @@ class HashV2(Block):
 
     Context registers hold the true state in a layout of ours (silicon's is not published): CSR0..21 all that is
     needed at a block boundary, CSR22..37 FIFO words, CSR38..53 a key block.
+
+    The core itself puts words into the buffer up to a whole block, until the job under way ends, and answers SR until
+    then (`cryplab.served`).
 
     Operations: one for each digest, or part of one when INIT or a context restore comes between. `data_bytes` is the
     text without HMAC keys; a last word that was written before a context swap counts as four bytes.
@@ -136,8 +142,10 @@ class HashV2(Block):
     widths = (4,)
     lines = ("irq",)
     dma = ("dma_in",)
+    loads = {"SR": "_flags"}
+    stores = {"DIN": "_words"}
     saved = (
-        "_attention", "_dma_counts", "_dma_moved", "_engine", "_exported", "_fed", "_full_until", "_ghost", "_imported",
+        "_dma_counts", "_dma_moved", "_engine", "_exported", "_fed", "_full_until", "_ghost", "_imported",
         "_jobs", "_segment", "_valid", "_words",
     )  # fmt: skip
 
@@ -160,6 +168,8 @@ class HashV2(Block):
         speed: Speed = "normal",
     ) -> None:
         self.speed: Speed = speed
+        self._words = Fifo(BLOCK_WORDS + 1)
+        self._flags = Status()
         super().__init__(name, clock=clock, reports=reports)
         self.dma_in.when_served(self._ask_for_words)
         self.dma_in.on_last = self._transfer_ended
@@ -177,31 +187,43 @@ class HashV2(Block):
 
     def _forget(self, algorithm: ChainedHash, hmac: bool = False, long_key: bool = False) -> None:
         self._engine = HashEngine(algorithm, hmac, long_key)
-        self._words: list[int] = []
+        self._words.clear()
         self._jobs: deque[Job] = deque()
         self._fed = 0  # words of this phase and segment, less those still in the buffer
         self._full_until = 0
         self._valid = self._ghost = self._exported = self._imported = False
-        self._attention = True  # the next DIN write must look at more than the buffer
+        self._attention = True
+        self._flags.until = 0
+
+    @property
+    def _attention(self) -> bool:
+        """The next DIN write must look at more than the buffer."""
+        return not self._words.group
+
+    @_attention.setter
+    def _attention(self, wanted: bool) -> None:
+        self._words.group = 0 if wanted else BLOCK_WORDS + 1
 
     # -- feeding -------------------------------------------------------------------------------
     @DIN.being_written
     def _push(self, word: int) -> None:
-        # the hot path: sixteen of these for every block
-        if self._attention:
-            self._attend()
-        words = self._words
+        words, now = self._words, self.clock.read_now()
+        if not words.group or now >= words.until:
+            now = self._attend(now)
         words.append(word)
+        words.last = now
         if len(words) > BLOCK_WORDS:
             self._start_block()
 
     @DIN.being_read
     def _last_word(self) -> int:
-        return self._words[-1] if self._words else self.din.value
+        return self._words.words[-1] if self._words else self.din.value
 
-    def _attend(self) -> None:
-        """What a DIN write may meet: a running job, a full buffer, a restored context, DINIS set, a first word."""
-        now = self.clock.read_now()
+    def _attend(self, now: int) -> int:
+        """What a DIN write may meet: a running job, a full buffer, a restored context, DINIS set, a first word.
+
+        Returns the cycle at which the word goes in.
+        """
         if self._jobs:
             self._advance(now)
             if now < self._full_until:
@@ -212,7 +234,16 @@ class HashV2(Block):
         if self.sr.DINIS:
             self.sr.DINIS = 0
             self._drive()
-        self._attention = bool(self._jobs)
+        self._attention = self._engine.phase is Phase.DONE and bool(self._jobs)
+        self._plan_attention()
+        return now
+
+    def _plan_attention(self) -> None:
+        """The end of a block that nobody waits for needs no look: `_advance` knows of words written since."""
+        jobs = self._jobs
+        alone = len(jobs) == 1 and jobs[0].digest is None
+        watched = self.imr.value or self.sr.value & DMAS
+        self._words.until = jobs[0].end if jobs and (watched or not alone) else NEVER
 
     def _open_segment(self, now: int) -> None:
         self._take_context()
@@ -226,14 +257,17 @@ class HashV2(Block):
 
     def _start_block(self) -> None:
         """The word after a block has come: the block goes to the core."""
-        words = self._words
-        self._words = words[BLOCK_WORDS:]
+        data, change, engine = self._words.take(BLOCK_WORDS), arrange(self.cr.DATATYPE), self._engine
         self._fed += BLOCK_WORDS
-        if not self._engine.text_comes and not self._engine.long_key:
+        if not (engine.long_key or engine.text_comes):
             self.guest_error(f"{self.name}: HMAC key longer than a block with CR.LKEY = 0; cut to one block", "O8")
-        self._engine.block(message_bytes(words[:BLOCK_WORDS], self.cr.DATATYPE))
+        engine.block(change(data) if change else data)
+        self._advance(self.clock.read_now())
         self._compute(2, None)
-        if self.sr.DMAS and not self.cr.DMAE:
+        if len(self._jobs) == 1:
+            self._attention = False
+            self._plan_attention()
+        if self.sr.value & DMAS and not self.cr.DMAE:
             self._end_dma()
 
     @STR.being_written
@@ -252,7 +286,7 @@ class HashV2(Block):
         now = self.clock.read_now()
         self._advance(now)
         self._take_context()
-        words = self._words
+        words = self._words.words
         if self._engine.phase is Phase.DONE and not words:
             self.guest_error(f"{self.name}.STR.DCAL written again, the digest has been asked for; ignored", "O4")
             return
@@ -264,42 +298,49 @@ class HashV2(Block):
         if words:
             self.din.value = words[-1]
         result = self._engine.finish(message_bytes(words, self.cr.DATATYPE), bits)
-        self._words, self._fed = [], 0
+        self._words.clear()
+        self._fed = 0
         self._compute(result.half_blocks, result.digest)
 
     # -- time ----------------------------------------------------------------------------------
     def _compute(self, half_blocks: int, digest: bytes | None) -> None:
         """Queue a job; it starts when the one before it has ended."""
-        now = self.clock.read_now()
-        start = max(now, self._jobs[-1].end) if self._jobs else now
+        now, jobs = self.clock.read_now(), self._jobs
+        start = max(now, jobs[-1].end) if jobs else now
         cycles = self.CYCLES[self._engine.algorithm.name] * half_blocks // 2
         if self.speed != "normal":
             cycles = 1 if self.speed == "fast" else self.SLOWER * cycles
         self._full_until = start
-        self._jobs.append(Job(start + cycles, digest))
-        self.sr.BUSY = 1
+        jobs.append(Job(start + cycles, digest))
+        self.sr.value |= BUSY
+        self._flags.until = 0
         self._ghost = self.speed == "fast"
         self._attention = True
         assert self._segment is not None
         self._segment.busy += cycles
-        self._schedule()
+        if self.imr.value or self.sr.value & DMAS:
+            self._schedule()
 
     def _advance(self, now: int) -> None:
         """Let what has ended by `now` show."""
         jobs = self._jobs
         if not jobs or jobs[0].end > now:
             return
+        sr, last = self.sr, self._words.last
         while jobs and jobs[0].end <= now:
             job = jobs.popleft()
-            self.sr.DINIS = 1
+            sr.value = sr.value | DINIS if last < job.end else sr.value & ~DINIS
             if job.digest is not None:
                 self._show_digest(job.digest)
                 self._close_segment(job.end)
-        self.sr.BUSY = 1 if jobs else 0
+        if not jobs:
+            sr.value &= ~BUSY
         self._attention = True
-        self._drive()
-        self._ask_for_words()
-        self._schedule()
+        self._flags.until = 0
+        if self.imr.value or sr.value & DMAS:
+            self._drive()
+            self._ask_for_words()
+            self._schedule()
 
     def _show_digest(self, digest: bytes) -> None:
         self.sr.DCIS = 1
@@ -322,7 +363,8 @@ class HashV2(Block):
         self._advance(self.clock.read_now())
 
     def _drive(self) -> None:
-        self.irq.set(self.sr.value & self.imr.value & (self.SR.DINIS.bits | self.SR.DCIS.bits))
+        self._flags.until = 0
+        self.irq.set(self.sr.value & self.imr.value & (DINIS | DCIS))
 
     # -- status --------------------------------------------------------------------------------
     @SR.being_read
@@ -330,12 +372,12 @@ class HashV2(Block):
         if self._jobs:
             self._advance(self.clock.read_now())
         if not self._ghost:
+            self._flags.value, self._flags.until = self.sr.value, self._jobs[0].end if self._jobs else NEVER
             return None
         self._ghost = False
         if self.sr.BUSY or self.irq.level:
             return None
-        flags = self.SR.DINIS.bits | self.SR.DCIS.bits
-        return self.sr.value & ~flags | self.SR.BUSY.bits
+        return self.sr.value & ~(DINIS | DCIS) | BUSY
 
     @SR.being_written
     def _bring_up(self, word: int) -> int:
@@ -346,6 +388,7 @@ class HashV2(Block):
     @IMR.written
     def _flags_changed(self) -> None:
         self._advance(self.clock.read_now())
+        self._attention = True
         self._drive()
         self._schedule()
 
@@ -385,7 +428,7 @@ class HashV2(Block):
         datatype = self.CR.DATATYPE.of(word)
         if self.CR.DATATYPE.of(changed) and not self.CR.INIT.of(word):
             self._take_context()
-            self._words = [reorder(reorder(old, self.cr.DATATYPE), datatype) for old in self._words]
+            self._words.words = [reorder(reorder(old, self.cr.DATATYPE), datatype) for old in self._words.words]
             self._exported = False
         return word
 
@@ -395,6 +438,7 @@ class HashV2(Block):
             self._initialise()
         if self.cr.DMAE and not self._dma_was:
             self.sr.DMAS = 1
+            self._flags.until = 0
             self._dma_counts = self._attention = True
             self._dma_moved = False
             self._take_context()
@@ -430,6 +474,7 @@ class HashV2(Block):
     def _end_dma(self) -> None:
         self.dma_in.drop()
         self.sr.DMAS = 0
+        self._flags.until = 0
         self._dma_moved = False
 
     def _transfer_ended(self) -> None:
@@ -471,7 +516,7 @@ class HashV2(Block):
         """Put the true state into CSR, unless it is there."""
         if self._exported or self._imported:
             return
-        image = context_image(self._engine.context(), self._words, len(self.csr))
+        image = context_image(self._engine.context(), self._words.words, len(self.csr))
         for state, value in zip(self.csr, image, strict=True):
             state.value = value
         self._exported = self._attention = True
@@ -481,7 +526,7 @@ class HashV2(Block):
         if not self._imported:
             return
         self._close_segment(self.clock.read_now())
-        context, self._words = image_context([state.value for state in self.csr])
+        context, self._words.words = image_context([state.value for state in self.csr])
         self._engine.resume(context)
         self._fed = -len(self._words)
         self._imported, self._exported = False, True
@@ -523,6 +568,7 @@ class HashV2(Block):
         now = self.clock.read_now()
         self._advance(now)
         self._close_segment(now)
+        self._attention = True
 
     def peek(self, offset: int) -> int:
         """The stored word, with what has ended by now."""
