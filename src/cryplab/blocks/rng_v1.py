@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from cryplab.clock import Clock, Event
+from cryplab.clock import NEVER, Clock, Event
 from cryplab.registers import Block, Line, Reg, r, rc_w0, rw
 from cryplab.reports import Operation, Reports
+from cryplab.served import Status
 
 __all__ = ["RngV1", "WordSource"]
 
@@ -81,6 +82,7 @@ class RngV1(Block):
 
     widths = (4,)
     lines = ("irq",)
+    loads = {"SR": "_served"}
     algorithms = ("RNG",)
     saved = (
         "_core_hz", "_event", "_left", "_made", "_on", "_open", "_rng_hz", "_seed", "_since", "_source",
@@ -94,10 +96,13 @@ class RngV1(Block):
     "The RNG clock must not be slower than HCLK divided by this."
 
     _open: Operation | None = None
+    _left = 0
+    "RNG clocks until the word in the making is ready, times HCLK; 0: none in the making."
 
     def __init__(
         self, name: str | None = None, *, clock: Clock | None = None, reports: Reports | None = None, seed: int = 0
     ) -> None:
+        self._served = Status()
         self._source = WordSource(seed)
         self._seed = seed
         self._made = 0
@@ -118,12 +123,22 @@ class RngV1(Block):
     def seed(self, seed: int) -> None:
         self._seed, self._source = seed, WordSource(seed)
 
+    @property
+    def clock_error(self) -> bool:
+        """The clock counts as too slow."""
+        return self._clock_error
+
+    @clock_error.setter
+    def clock_error(self, failing: bool) -> None:
+        self._clock_error, self._served.until = failing, 0
+
     def on_reset(self) -> None:
         """Off; the noise goes on where it was."""
+        self._pass_time(self.clock.now)
         self._close_operation()
         self.clock.cancel(self._event)
         self._on = False
-        self._left = 0  # RNG clocks until the word in the making is ready, times HCLK; 0: none in the making
+        self._left = self._served.until = 0
         self._since = self.clock.now
         self._rng_hz = self._core_hz = 1
         self._look_at_clocks()
@@ -145,7 +160,11 @@ class RngV1(Block):
 
     @SR.being_read
     def _status(self) -> None:
+        """Without interrupts the core answers until the word in the making is ready."""
         self._catch_up()
+        if not (self._on and self.cr.IE):
+            self._served.value = self.sr.value
+            self._served.until = self.clock.now + self._clocks_left() if self._left and self._rng_hz else NEVER
 
     @SR.being_written
     def _flags(self, word: int) -> int:
@@ -184,13 +203,9 @@ class RngV1(Block):
     def _catch_up(self) -> None:
         """Bring word, clock monitor and interrupt up to now."""
         now = self.clock.now
+        self._served.until = 0
         if self._left:
-            # the time since the last look ran with the frequencies of that look
-            needed = -(-self._left // self._rng_hz) if self._rng_hz else now - self._since + 1
-            passed = min(now - self._since, needed)
-            self._left -= min(passed * self._rng_hz, self._left)
-            if self._open is not None:
-                self._open.busy_cycles += passed
+            self._pass_time(now)
             if not self._left:
                 self._word_ready()
         self._since = now
@@ -199,7 +214,20 @@ class RngV1(Block):
         self.irq.set(on and (self.sr.DRDY or self.sr.SEIS or self.sr.CEIS))
         self.clock.cancel(self._event)
         if on and self._left and self._rng_hz:
-            self._event = self.clock.at(now - -self._left // self._rng_hz, self._catch_up)
+            self._event = self.clock.at(now + self._clocks_left(), self._catch_up)
+
+    def _pass_time(self, now: int) -> None:
+        """Count the time since the last look, which ran with the frequencies of that look."""
+        if self._left:
+            needed = self._clocks_left() if self._rng_hz else now - self._since + 1
+            passed = min(now - self._since, needed)
+            self._left -= min(passed * self._rng_hz, self._left)
+            if self._open is not None:
+                self._open.busy_cycles += passed
+
+    def _clocks_left(self) -> int:
+        """Core cycles until the word in the making is ready, from `_since` on."""
+        return -(-self._left // self._rng_hz)
 
     def _look_at_clocks(self) -> None:
         rng_hz, core_hz = self.frequency("PLL48"), self.frequency("HCLK")
@@ -248,9 +276,11 @@ class RngV1(Block):
 
     def finish(self) -> None:
         """The run has ended: report words handed out since RNGEN was set."""
+        self._catch_up()
         self._close_operation()
 
     def load(self, state: object) -> None:
         """Take back what `save` gave; the machine restores the clock first."""
         super().load(state)
+        self._served.until = 0
         self.irq.set(self._on and self.cr.IE and (self.sr.DRDY or self.sr.SEIS or self.sr.CEIS))

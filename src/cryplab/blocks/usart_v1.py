@@ -6,8 +6,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from cryplab.clock import Event
+from cryplab.clock import NEVER, Event
 from cryplab.registers import Block, Reg, r, rc_w0, rw
+from cryplab.served import Status
 from cryplab.wires import DmaRequest, Line
 
 __all__ = ["UsartV1"]
@@ -127,14 +128,16 @@ class UsartV1(Block):
     dma_tx: DmaRequest
 
     lines = ("irq",)
+    loads = {"SR": "_flags"}
     dma = ("dma_rx", "dma_tx")
-    saved = ("_shift", "_waiting", "_queue", "_sending", "_arriving", "_idling", "_seen")
+    saved = ("_shift", "_waiting", "_queue", "_sending", "_arriving", "_idling", "_seen", "_flags")
 
     def __init__(self, *args: Any, kernel: str = "PCLK1", **kwargs: Any) -> None:
         self.kernel = kernel
         self.transmit: Callable[[int], None] = _nobody
         self.patient = True
         "Whether the sender of `receive` waits while RXNE is set; False: bytes come at line speed and may be lost."
+        self._flags = Status()
         self._queue: deque[int] = deque()
         self._sending: Event | None = None
         self._arriving: Event | None = None
@@ -150,7 +153,7 @@ class UsartV1(Block):
         self._sending = self._arriving = self._idling = None
         self._shift: int | None = None
         self._waiting: int | None = None
-        self._seen = 0
+        self._seen = self._flags.until = 0
         self.dma_rx.drop()
         self.dma_tx.drop()
         self.irq.set(False)
@@ -164,6 +167,7 @@ class UsartV1(Block):
         self.clock.cancel(self._sending)
         self._sending = None
         self.sr.TXE = self.sr.TC = 1
+        self._flags.until = 0
 
     # -- time ----------------------------------------------------------------------------------
     def bit_cycles(self) -> float:
@@ -285,9 +289,10 @@ class UsartV1(Block):
     # -- status --------------------------------------------------------------------------------
     @SR.being_read
     def _status(self) -> None:
-        """Flags read here are those that an access to DR clears."""
+        """Flags read here are those that an access to DR clears. The core answers until a frame ends."""
         self._catch_up()
-        self._seen = self.sr.value
+        self._seen = self._flags.value = self.sr.value
+        self._flags.until = min((event.cycle for event in (self._sending, self._arriving) if event), default=NEVER)
 
     @SR.being_written
     def _before_clearing(self, value: int) -> int:
@@ -296,6 +301,7 @@ class UsartV1(Block):
 
     def _update(self) -> None:
         """Drive interrupt line and DMA requests from the flags."""
+        self._flags.until = 0
         sr, cr1 = self.sr, self.cr1
         errors = sr.FE | sr.NF | sr.ORE
         self.irq.set(
