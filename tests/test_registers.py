@@ -176,3 +176,36 @@ def test_mistakes_fail_when_declared() -> None:
 def test_a_field_refuses_what_does_not_fit(toy: Toy) -> None:
     with pytest.raises(ValueError, match=r"CR.MODE: 0x4 does not fit \[5:4\]"):
         toy.cr.MODE = 4
+
+
+class Smaller(Toy):
+    """The toy without one field, another in its place, and without its key."""
+
+    class CR(Toy.CR, reset=0, without=("MODE", "LATCH")):
+        """control register"""
+
+        SPEED = rw(4, "fast")
+
+    lacks = ("KEY",)
+
+
+def test_a_version_may_lack_fields_and_registers() -> None:
+    smaller = Smaller("TOY")
+    smaller.write(0x00, 0xFFFF_FFFF)
+    assert [f.name for f in Smaller.CR.fields] == ["GO", "SPEED", "FAR", "OFF", "FLAG"]
+    assert smaller.read(0x00) == 1 << 4 | 1 << 3, "bits of fields that are left out are reserved"
+    assert smaller.cr.LATCH == 0
+    assert smaller.seen == [("cr", 1)], "hooks of the version it derives from go on"
+    assert 0x10 not in Smaller.places
+    smaller.write(0x10, 1)
+    assert smaller.read(0x10) == 0
+    assert smaller.key[0].KEY == 0
+    assert len(smaller.reports.guest_errors) == 2
+    assert Toy.CR.MODE in Toy.CR.fields
+
+
+def test_what_is_not_there_cannot_be_left_out() -> None:
+    with pytest.raises(DeclarationError, match="CR: there is no field MOOD to leave out"):
+
+        class CR(Toy.CR, without=("MOOD",)):
+            """control register"""

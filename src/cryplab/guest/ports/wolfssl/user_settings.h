@@ -76,7 +76,9 @@
 #define HAVE_AES_CBC
 #define HAVE_AES_ECB
 #define HAVE_AES_DECRYPT
-#define HAVE_AESGCM
+#if !(defined(CRYPLAB_HAL) && defined(CRYPLAB_HARDWARE) && defined(CRYPLAB_ENGINES))
+#define HAVE_AESGCM /* the port takes every F4 for one whose CRYP has GCM; F41x has not */
+#endif
 #define HAVE_AESCCM
 #define WOLFSSL_AES_COUNTER
 #define WOLFSSL_AES_DIRECT
