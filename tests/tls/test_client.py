@@ -29,7 +29,7 @@ TRANSCRIPT = (
     "TLS connection to localhost established",
     "Server certificate:",
     "Certificate verification passed",
-    "HTTPS: Received 74 chars from server",
+    "HTTPS: Received 58 chars from server",
     "HTTPS: Received 200 OK status ... [OK]",
     "HTTPS: Received 'Hello world!' status ... [OK]",
     "HTTPS: Received message:",

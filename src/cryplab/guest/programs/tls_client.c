@@ -35,7 +35,8 @@ static mbedtls_ssl_context ssl;
 static struct network_stream stream;
 static int suites[sizeof cryplab_tls.suites / sizeof *cryplab_tls.suites + 1];
 static int network_failure;
-static char text[2048];
+static char text[2048], rejected[1024];
+static uint32_t chain_flags;
 
 static void defaults(void)
 {
@@ -97,6 +98,18 @@ static int failed(enum tls_stage stage, const char *call, int error)
 
 /* ---- setting up ---- */
 
+/* Called for each certificate of the chain, the server's last. The library drops a chain that it does not accept, so its
+ * words are taken here. */
+static int look_at(void *context, mbedtls_x509_crt *certificate, int depth, uint32_t *flags)
+{
+    (void)context;
+    chain_flags |= *flags;
+    if (depth == 0 && chain_flags != 0) {
+        mbedtls_x509_crt_info(rejected, sizeof rejected, "    ", certificate);
+    }
+    return 0;
+}
+
 static int setup(void)
 {
     mbedtls_entropy_init(&entropy);
@@ -117,6 +130,7 @@ static int setup(void)
     }
     mbedtls_ssl_conf_ca_chain(&config, &authority, NULL);
     mbedtls_ssl_conf_authmode(&config, cryplab_tls.verify);
+    mbedtls_ssl_conf_verify(&config, look_at, NULL);
     mbedtls_ssl_conf_rng(&config, mbedtls_ctr_drbg_random, &random);
     unsigned count = 0;
     while (count < sizeof cryplab_tls.suites / sizeof *cryplab_tls.suites && cryplab_tls.suites[count] != 0) {
@@ -224,12 +238,10 @@ static int connect_server(void)
     return 0;
 }
 
-static void print_certificate(const mbedtls_x509_crt *certificate)
+static void print_certificate(const char *words)
 {
-    if (certificate != NULL && mbedtls_x509_crt_info(text, sizeof text, "    ", certificate) > 0) {
-        console_printf("Server certificate:\n");
-        console_write(text, strlen(text));
-    }
+    console_printf("Server certificate:\n");
+    console_write(words, strlen(words));
 }
 
 static void print_verdict(uint32_t flags)
@@ -258,15 +270,18 @@ static int handshake(void)
     end(phase);
     if (error != 0) {
         failed(TLS_HANDSHAKE, "mbedtls_ssl_handshake", error);
-        if (error == MBEDTLS_ERR_X509_CERT_VERIFY_FAILED && ssl.session_negotiate != NULL) {
-            print_certificate(ssl.session_negotiate->peer_cert);
-            print_verdict(ssl.session_negotiate->verify_result);
+        if (error == MBEDTLS_ERR_X509_CERT_VERIFY_FAILED) {
+            print_certificate(rejected);
+            print_verdict(ssl.session_negotiate != NULL ? ssl.session_negotiate->verify_result : chain_flags);
         }
         return 1;
     }
     cryplab_tls_end.suite = (uint32_t)ssl.session->ciphersuite;
     console_printf("TLS connection to %s established\n", cryplab_tls.server_name);
-    print_certificate(mbedtls_ssl_get_peer_cert(&ssl));
+    if (mbedtls_ssl_get_peer_cert(&ssl) != NULL &&
+        mbedtls_x509_crt_info(text, sizeof text, "    ", mbedtls_ssl_get_peer_cert(&ssl)) > 0) {
+        print_certificate(text);
+    }
     print_verdict(mbedtls_ssl_get_verify_result(&ssl));
     return 0;
 }
