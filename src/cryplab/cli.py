@@ -23,6 +23,7 @@ from cryplab.keyboard import Keyboard
 
 if TYPE_CHECKING:
     from cryplab.machine import Machine, Outcome
+    from cryplab.net import Hub
 
 __all__ = ["cli", "main"]
 
@@ -130,13 +131,19 @@ def of_math(function: F) -> F:
 
 
 def on_network(function: F) -> F:
-    """`--net --allow --pcap`."""
+    """`--net --allow --pcap --peer --peer-board`."""
     return _options(
-        click.option("--net", metavar="user|tap:NAME", help="What is at the Ethernet port: our NAT, or a TAP device."),
+        click.option(
+            "--net", metavar="user|hub|tap:NAME", help="At the Ethernet port: our NAT, a board, a TAP device."
+        ),
         click.option(
             "--allow", multiple=True, metavar="HOST:PORT", help="The guest may reach this; localhost is its 10.0.2.2."
         ),
         click.option("--pcap", type=click.Path(path_type=Path), metavar="FILE", help="Every frame, for Wireshark."),
+        click.option(
+            "--peer", type=click.Path(path_type=Path), metavar="FIRMWARE", help="With --net hub: the other's."
+        ),
+        click.option("--peer-board", metavar="B", help="With --net hub: the other board.  [default: the same]"),
     )(function)
 
 
@@ -278,6 +285,8 @@ def run(
     net: str | None,
     allow: tuple[str, ...],
     pcap: Path | None,
+    peer: Path | None,
+    peer_board: str | None,
     as_json: bool,
     quiet: bool,
     verbose: bool,
@@ -291,7 +300,11 @@ def run(
     target = _board(board, chip, hse, console_name, DEFAULT_BOARD)
     if allow and net != "user":
         raise UsageError("--allow goes with --net user; other wires reach whatever is at their other end")
-    machine = Machine(target, seed=seed, clock=clock, strict=strict, date=date, net=net, allow=allow)
+    if (net == "hub") != bool(peer):
+        raise UsageError("--net hub and --peer FIRMWARE go together: a hub joins two boards")
+    wire = None if net == "hub" else net
+    machine = Machine(target, seed=seed, clock=clock, strict=strict, date=date, net=wire, allow=allow)
+    hub = _join(machine, peer, peer_board) if peer else None
     if pcap:
         machine.capture(pcap)
     machine.load(firmware, also=also, base=base, vectors=vectors)
@@ -308,7 +321,8 @@ def run(
     keyboard.start(machine)
     started = time.monotonic()
     with TraceWriter(machine, trace) if trace else show.nothing(), _until_interrupted(machine.stop):
-        outcome = _run_with_input(machine, keyboard, until, seconds, status.tick)
+        run_it = _through(hub, machine, quiet) if hub else machine.run
+        outcome = _run_with_input(machine, keyboard, until, seconds, status.tick, run_it)
     status.wipe()
     machine.disconnect()
     report = run_report(machine, outcome, wall_seconds=time.monotonic() - started)
@@ -328,7 +342,12 @@ def run(
 
 
 def _run_with_input(
-    machine: Machine, keyboard: Keyboard, until: str | None, seconds: float, tick: Callable[[float], None]
+    machine: Machine,
+    keyboard: Keyboard,
+    until: str | None,
+    seconds: float,
+    tick: Callable[[float], None],
+    run_it: Callable[..., Outcome],
 ) -> Outcome:
     """Run; what is typed meanwhile goes to the console, and a person may wake a guest that sleeps.
 
@@ -343,11 +362,44 @@ def _run_with_input(
     end = machine.clock.seconds() + seconds
     while True:
         try:
-            outcome = machine.run(until=until, seconds=end - machine.clock.seconds(), on_progress=progress)
+            outcome = run_it(until=until, seconds=end - machine.clock.seconds(), on_progress=progress)
         except StrictError as error:
             return Outcome("strict", text=str(error))
         if outcome.reason != "idle" or not machine.input_can_wake or not keyboard.wait(machine):
             return outcome
+
+
+def _join(machine: Machine, firmware: Path, board: str | None) -> Hub:
+    """A hub between the machine and a second one, whose random numbers are others."""
+    from cryplab.machine import Machine
+    from cryplab.net import Hub
+
+    other = Machine(
+        boards.find(board) if board else machine.board,
+        seed=machine.seed + 1,
+        clock=machine.clock_mode,
+        date=machine.date,
+    )
+    hub = Hub()
+    hub.connect(machine)
+    hub.connect(other)
+    other.load(firmware)
+    return hub
+
+
+def _through(hub: Hub, machine: Machine, quiet: bool) -> Callable[..., Outcome]:
+    """Runs a machine and what is joined to it; what the other one printed goes to standard error."""
+
+    def run_it(*, until: str | None, seconds: float, on_progress: Callable[[float], None]) -> Outcome:
+        texts = {machine: until} if until else {}
+        first, second = hub.run(seconds=seconds, wait_for=[machine], until=texts, on_progress=on_progress)
+        other = hub.ports[1].machine
+        if not quiet:
+            for line in [*other.console.text.splitlines(), *second.crash.splitlines()]:
+                click.echo(f"peer: {line}", err=True)
+        return first
+
+    return run_it
 
 
 @contextmanager

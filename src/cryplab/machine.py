@@ -130,6 +130,7 @@ class Machine:
         self.board = board if isinstance(board, Board) else boards.find(board)
         self.chip = self.board.chip
         self.seed, self.date = seed, date or DEFAULT_DATE
+        self.clock_mode: ClockMode = clock
         self.native_registers = native_registers
         self.reports = Reports(strict=strict)
         self.core = CortexM(

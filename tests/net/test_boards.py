@@ -10,6 +10,7 @@ from small_pcap import read_pcap
 from tests.firmware_builds import FOLDER, needs_gcc
 from tests.firmware_builds import build as build_alone
 
+from cryplab.cli import main
 from cryplab.errors import UsageError
 from cryplab.machine import Machine
 from cryplab.net import Hub, Impaired, Nat, Wire
@@ -57,6 +58,15 @@ def test_a_clock_that_is_missing_is_told(flag: str, reason: str) -> None:
     assert machine.run(seconds=0.01).reason == "time"
     texts = {error.text for error in machine.reports.guest_errors.values()}
     assert texts == {f"ETH.DMABMR.SR stays 1: {reason}"}
+
+
+def command(*arguments: str) -> int:
+    """The exit code of a command line."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["cryplab", *arguments])
+        with pytest.raises(SystemExit) as end:
+            main()
+    return int(end.value.code or 0)
 
 
 class Slow(Wire):
@@ -162,3 +172,21 @@ def test_wires_that_make_no_sense(board: str, net: str, sentence: str) -> None:
     with pytest.raises(UsageError) as error:
         Machine(board, net=net)
     assert str(error.value) == sentence
+
+
+def test_two_boards_from_the_command_line(capfd: pytest.CaptureFixture[str]) -> None:
+    server, client = build("ether", "-DROLE=0"), build("ether", "-DROLE=1")
+    hub = ["--net", "hub", "--peer", str(server), "--peer-board", "nucleo-f429zi"]
+    assert command("run", str(client), "--board", "nucleo-f439zi", *hub) == 0
+    assert "network: 20 frames sent, 20 received" in capfd.readouterr().out
+
+
+def test_what_goes_together_on_the_command_line(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    elf = str(build("ether", "-DROLE=2"))
+    assert command("run", elf, "--net", "hub") == 2
+    assert capfd.readouterr().err == "cryplab: --net hub and --peer FIRMWARE go together: a hub joins two boards\n"
+    assert command("run", elf, "--allow", "localhost:80") == 2
+    assert command("run", elf, "--net", "user", "--allow", "localhost:x") == 2
+    capfd.readouterr()
+    assert command("run", elf, "--board", "nucleo-f439zi", "--pcap", str(tmp_path / "no" / "file")) == 3
+    assert capfd.readouterr().err.endswith("the capture cannot be written: No such file or directory\n")

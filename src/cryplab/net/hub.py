@@ -6,7 +6,7 @@ reaches the others in their next one, at the same virtual time in every run.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cryplab.errors import UsageError
@@ -95,12 +95,26 @@ class Hub:
         """Whether another board runs, or will be woken by a frame."""
         return any(other.coming or not other.asleep for other in self._running if other is not port)
 
-    def run(self, *, seconds: float = 60.0, wait_for: Sequence[Machine] = ()) -> list[Outcome]:
+    def run(
+        self,
+        *,
+        seconds: float = 60.0,
+        wait_for: Sequence[Machine] = (),
+        until: Mapping[Machine, str] | None = None,
+        on_progress: Callable[[float], None] | None = None,
+    ) -> list[Outcome]:
         """Run all boards for so many virtual seconds at most; outcomes in the order of connection.
 
-        `wait_for`: the run ends when these have ended, the others are stopped then; default all.
+        `wait_for`: the run ends when these have ended, the others are stopped then; default all. `until`: a board ends
+        when it has printed this. `on_progress(virtual seconds)` is called now and then.
         """
-        turns = {port: port.machine.running(seconds=seconds) for port in self.ports}
+        texts = until or {}
+        turns = {
+            port: port.machine.running(
+                seconds=seconds, until=texts.get(port.machine), on_progress=None if number else on_progress
+            )
+            for number, port in enumerate(self.ports)
+        }
         outcomes: dict[HubPort, Outcome] = {}
         awaited = {port for port in self.ports if not wait_for or port.machine in wait_for}
         self._running = set(self.ports)
