@@ -1,12 +1,17 @@
 """Speed of the native engine in one run: million instructions per second, cost of interrupts and register accesses.
 
-    python benchmarks/engine.py [--seconds 1.0]
+    python benchmarks/speed.py [--seconds 1.0]
 
 The guest is a SHA-256 loop (sha256_loop.c, built with arm-none-eabi-gcc -O2). `plain` is Unicorn alone with the same
-settings and no hooks. Times are of the processor, so that other programs disturb little.
+settings and no hooks; QEMU runs the loop on its netduinoplus2, when qemu-system-arm is there. AES-CBC and SHA-256 go
+through CRYP and HASH of a whole machine by polling, with registers served by the core and by calls alone. Times are of
+the processor, so that other programs disturb little.
 """
 
 import argparse
+import resource
+import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -131,24 +136,56 @@ def access_cost(count: int) -> tuple[float, float]:
     return (load - nothing) / count * 1e6, (store - nothing) / count * 1e6
 
 
-def aes_megabytes(folder: Path, seconds: float) -> float:
-    """Megabytes of AES-CBC a second: four words in, wait, four words out, as drivers do by polling."""
-    elf, script = folder / "aes.elf", folder / "aes.ld"
+def megabytes(source: str, board_name: str, block_bytes: int, folder: Path, seconds: float) -> tuple[float, float]:
+    """Megabytes of data a second through an engine by polling: with registers served by the core, and by calls."""
+    elf, script = folder / "engine.elf", folder / "engine.ld"
     script.write_text(
         f"_estack = {STACK_TOP:#x}; SECTIONS {{ .text {FLASH:#x} : {{ *(.isr_vector) *(.text*) *(.rodata*) }} "
         f".bss {RAM:#x} (NOLOAD) : {{ *(.bss*) *(COMMON) }} }}"
     )
     flags = ["-O2", "-mcpu=cortex-m4", "-mthumb", "-ffreestanding", "-nostdlib", "-Wl,-e,start", f"-I{DEVICE}"]
-    source = str(HERE / "aes_polling.c")
-    subprocess.run(["arm-none-eabi-gcc", *flags, source, f"-T{script}", "-o", str(elf)], check=True)
-    board = Machine("ublox-c030-u201")
-    board.load(elf)
-    board.run(seconds=0.01)
-    done, began = board.read_word(board.symbol("blocks").address), time.process_time()
-    while time.process_time() - began < seconds:
-        board.run(seconds=0.02)
-    blocks = board.read_word(board.symbol("blocks").address) - done
-    return 16 * blocks / (time.process_time() - began) / 2**20
+    subprocess.run(["arm-none-eabi-gcc", *flags, str(HERE / source), f"-T{script}", "-o", str(elf)], check=True)
+
+    def speed(native: bool) -> float:
+        board = Machine(board_name, native_registers=native)
+        board.load(elf)
+        board.run(seconds=0.01)
+        done, began = board.read_word(board.symbol("blocks").address), time.process_time()
+        while time.process_time() - began < seconds:
+            board.run(seconds=0.02)
+        blocks = board.read_word(board.symbol("blocks").address) - done
+        return block_bytes * blocks / (time.process_time() - began) / 2**20
+
+    return speed(True), speed(False)
+
+
+def qemu_mips(image: bytes, start: int, instructions_per_round: float, seconds: float, folder: Path) -> float | None:
+    """The loop on QEMU's netduinoplus2, its start-up taken off; None without QEMU."""
+    qemu = shutil.which("qemu-system-arm")
+    if not qemu:
+        return None
+    # LDR r0, =start; BLX r0; MOVS r0, #0x18; LDR r1, =0x20026; BKPT #0xAB: call, then semihosting's exit
+    stub = struct.pack("<6HII", 0x4802, 0x4780, 0x2018, 0x4902, 0xBEAB, 0xBF00, start | 1, 0x20026)
+    vectors = struct.pack("<II", STACK_TOP, FLASH + 0x101)
+    whole = folder / "qemu.bin"
+    whole.write_bytes(vectors.ljust(0x100, b"\0") + stub.ljust(0x100, b"\0") + image)
+
+    def spent(rounds: int) -> float:
+        def of_children() -> float:
+            used = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return used.ru_utime + used.ru_stime
+
+        began = of_children()
+        loaders = [
+            f"loader,file={whole},addr={FLASH:#x},force-raw=on",
+            f"loader,addr={LIMIT:#x},data={rounds},data-len=4",
+        ]
+        command = [qemu, "-M", "netduinoplus2", "-nographic", "-monitor", "none", "-serial", "none", "-semihosting"]
+        subprocess.run([*command, *(word for each in loaders for word in ("-device", each))], check=True, timeout=120)
+        return of_children() - began
+
+    rounds = int(seconds * 300e6 / instructions_per_round)
+    return rounds * instructions_per_round / (spent(rounds) - spent(1)) / 1e6
 
 
 def main() -> int:
@@ -157,7 +194,8 @@ def main() -> int:
     seconds = parser.parse_args().seconds
     with tempfile.TemporaryDirectory() as folder:
         image, start = build(Path(folder))
-        megabytes = aes_megabytes(Path(folder), seconds)
+        aes = megabytes("aes_polling.c", "ublox-c030-u201", 16, Path(folder), seconds)
+        sha = megabytes("hash_polling.c", "stm32f437i-eval", 64, Path(folder), seconds)
     cycles = int(seconds * 250e6)
     probe = machine(image, start, exact=False)
     probe.run(5_000_000)
@@ -165,10 +203,15 @@ def main() -> int:
     plain = plain_mips(image, start, per_round, seconds)
     fast = mips(machine(image, start, exact=False), cycles)
     exact = mips(machine(image, start, exact=True), cycles)
+    with tempfile.TemporaryDirectory() as folder:
+        qemu = qemu_mips(image, start, per_round, seconds, Path(folder))
+    if qemu:
+        print(f"QEMU           {qemu:8.0f} MIPS  netduinoplus2, no cycles counted")
     print(f"plain Unicorn  {plain:8.0f} MIPS")
     print(f"fast clock     {fast:8.0f} MIPS  {fast / plain:6.1%} of plain")
     print(f"exact clock    {exact:8.0f} MIPS  {exact / plain:6.1%} of plain")
-    print(f"AES-CBC        {megabytes:8.2f} MB of data a second, by polling of the processor")
+    for name, (served, called) in {"AES-CBC": aes, "SHA-256": sha}.items():
+        print(f"{name}        {served:8.2f} MB of data a second by polling; {called:.2f} when each access is a call")
     print(f"interrupt      {interrupt_cost(image, start, cycles // 4):8.2f} us each, event and handler included")
     load, store = access_cost(300_000)
     print(f"bound access   {load:8.2f} us a load, {store:.2f} us a store")
