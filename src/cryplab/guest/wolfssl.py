@@ -97,7 +97,7 @@ def parts(root: Path, here: Path, program: str, build: str, target: Target, math
     include = (*folders, here / "device", here / "common", root)
     defined = [build, family, f"math_{math}", *(["kernel"] if program in KERNEL else [])]
     defined += [program] if program == "ctaocrypt" else []
-    own = ("-DWOLFSSL_USER_SETTINGS",)
+    own: tuple[str, ...] = ("-DWOLFSSL_USER_SETTINGS",)
     if cyassl:
         own = (f"-I{port / 'cyassl'}", "-include", "cyassl_2012.h")
         defined += ["cyassl"]

@@ -20,6 +20,8 @@
 
 #define TEXT_BYTES 256
 #define STACK_WORDS 1536
+#define TURNS 64        /* of so many switches ... */
+#define WORKING_TURNS 8 /* ... the other tasks work in so many and pass on the rest, so that the test gets on */
 
 struct work {
     byte key[32], text[TEXT_BYTES];
@@ -53,6 +55,9 @@ static int run_once(struct work *work)
 static void run_for_ever(struct work *work)
 {
     for (;;) {
+        while (tasks_switches % TURNS >= WORKING_TURNS) {
+            tasks_yield();
+        }
         int error = run_once(work);
         if (error != 0 || memcmp(work->cipher, work->first_cipher, TEXT_BYTES) != 0 ||
             memcmp(work->back, work->text, TEXT_BYTES) != 0 || memcmp(work->sha, work->first_sha, 20) != 0 ||
