@@ -38,6 +38,11 @@ static int network_failure;
 static char text[2048], rejected[1024];
 static uint32_t chain_flags;
 
+/* The library's own order begins with the largest. */
+static const mbedtls_ecp_group_id curves[] = {
+    MBEDTLS_ECP_DP_SECP256R1, MBEDTLS_ECP_DP_SECP384R1, MBEDTLS_ECP_DP_CURVE25519, MBEDTLS_ECP_DP_NONE,
+};
+
 static void defaults(void)
 {
     if (cryplab_tls.magic == CRYPLAB_TLS_MAGIC) {
@@ -131,6 +136,7 @@ static int setup(void)
     mbedtls_ssl_conf_ca_chain(&config, &authority, NULL);
     mbedtls_ssl_conf_authmode(&config, cryplab_tls.verify);
     mbedtls_ssl_conf_verify(&config, look_at, NULL);
+    mbedtls_ssl_conf_curves(&config, curves);
     mbedtls_ssl_conf_rng(&config, mbedtls_ctr_drbg_random, &random);
     unsigned count = 0;
     while (count < sizeof cryplab_tls.suites / sizeof *cryplab_tls.suites && cryplab_tls.suites[count] != 0) {
