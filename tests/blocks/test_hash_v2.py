@@ -771,12 +771,14 @@ def test_swapped_contexts_count_every_byte_once(driver: HashDriver) -> None:
 def test_an_abandoned_message_is_reported(driver: HashDriver) -> None:
     driver.start("SHA-1")
     driver.feed(MESSAGE[:80])
+    fed = driver.clock.now
     driver.clock.advance(1000)
     driver.start("SHA-256")
     driver.start("SHA-256")
     driver.block.finish()
     (operation,) = driver.block.reports.operations
     assert (operation.name, operation.data_bytes, operation.busy_cycles) == ("SHA-1", 80, 66)
+    assert fed <= operation.last_cycle <= fed + 66
 
 
 # -- anything goes -------------------------------------------------------------------------------

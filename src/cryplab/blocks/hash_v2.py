@@ -44,6 +44,8 @@ class Segment:
     words: int = 0
     data_bytes: int = 0
     busy: int = 0
+    computed: int = 0
+    "Cycle at which the last block put to work is done."
     dma: bool = False
 
 
@@ -318,6 +320,7 @@ class HashV2(Block):
         self._attention = True
         assert self._segment is not None
         self._segment.busy += cycles
+        self._segment.computed = start + cycles
         if self.imr.value or self.sr.value & DMAS:
             self._schedule()
 
@@ -452,7 +455,7 @@ class HashV2(Block):
         now = self.clock.read_now()
         if self._jobs and self._segment is not None:
             self._segment.busy -= self._jobs[-1].end - now
-        self._close_segment(now)
+        self._close_segment(self._last_work(now))
         for state in (*self.hr, *self.hra):
             state.value = 0
         algorithm = ALGORITHMS[self.cr.ALGO1, self.cr.ALGO0]
@@ -525,7 +528,7 @@ class HashV2(Block):
         """Go on from what was written to CSR, if anything was."""
         if not self._imported:
             return
-        self._close_segment(self.clock.read_now())
+        self._close_segment(self._last_work(self.clock.read_now()))
         context, self._words.words = image_context([state.value for state in self.csr])
         self._engine.resume(context)
         self._fed = -len(self._words)
@@ -542,6 +545,11 @@ class HashV2(Block):
             if self._engine.text_comes:
                 segment.data_bytes = max(segment.data_bytes + 4 * fed - missing, 0)
         self._fed = -len(self._words)
+
+    def _last_work(self, now: int) -> int:
+        """When a message that is put aside had its last word or block."""
+        segment = self._segment
+        return now if segment is None else min(now, max(segment.first_cycle, segment.computed, self._words.last))
 
     def _close_segment(self, cycle: int) -> None:
         """Report what was fed since INIT, context restore or digest."""
