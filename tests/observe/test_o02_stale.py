@@ -43,6 +43,31 @@ def test_a_bit_of_the_algorithm_is_left_over() -> None:
     assert p.found[0].title == "SHA-256 runs where MD5 was asked for"
 
 
+def test_an_init_that_another_one_follows_before_any_data_is_no_message() -> None:
+    """A layer that restores a context without saved words, buffers a few bytes and saves it again (mbed OS 5 and 6)."""
+    p = Play()
+    context, output = p.put(bytes(200)), p.put(bytes(32))
+    with p.call("mbedtls_sha256_starts_ret", context, 0):
+        p.w("HASH.CR", play.HASH_BYTES)
+    with p.call("mbedtls_sha256_update_ret", context, p.put(TEXT), len(TEXT)):
+        p.w("HASH.CR", play.HASH_BYTES | play.INIT)  # SHA-1 by its bits, and nothing is fed
+    with p.call("mbedtls_sha256_finish_ret", context, output):
+        p.w("HASH.CR", play.HASH_BYTES | play.ALGO["SHA-256"] | play.INIT)
+        play.hash_feed(p, TEXT)
+        play.hash_end(p, "SHA-256")
+    assert p.found == [], p.observer.findings.show()
+
+
+def test_an_init_that_data_follow_is_judged_where_it_was() -> None:
+    p = Play()
+    context = p.put(bytes(200))
+    with p.call("mbedtls_sha256_starts_ret", context, 0):
+        p.w("HASH.CR", play.HASH_BYTES | play.INIT, pc=0x0800_1234)
+    with p.call("mbedtls_sha256_update_ret", context, p.put(TEXT), len(TEXT)):
+        play.hash_feed(p, TEXT)
+    assert p.found[0].title == "SHA-1 runs where SHA-256 was asked for"
+
+
 def test_a_bit_of_the_algorithm_is_left_over_seen_by_registers_alone() -> None:
     p = Play()
     for words in (8, 4):

@@ -14,8 +14,8 @@ class StaleField(Rule):
 
     id = "O2"
 
-    def hash_init(self, shadow: HashShadow, stamp: Stamp) -> None:
-        """INIT: the algorithm that the function is named for."""
+    def hash_begin(self, shadow: HashShadow, stamp: Stamp) -> None:
+        """INIT, and data after it: the algorithm that the function is named for."""
         call, message = stamp.call, shadow.message
         if call is None or message is None:
             return

@@ -52,6 +52,8 @@ class Message:
     hr_read: int = 0
     digest: Stamp | None = None
     judged: bool = False
+    begun: bool = False
+    "Data or DCAL came since INIT; before that another INIT does away with it."
     reported: set[str] = field(default_factory=set)
     dma: bool = False
 
@@ -66,7 +68,7 @@ class Saved:
 
 
 class HashShadow(Shadow):
-    """HASH. Moments: init, use, calculate(stamp, message, words, nblw), digest(stamp, message), digest_end(message),
+    """HASH. Moments: begin(stamp of INIT) at the first use after it, use, calculate(stamp, message, words, nblw), digest(stamp, message), digest_end(message),
     save(stamp), restored(stamp, csr, saved), reset, wait."""
 
     kind = "hash"
@@ -167,7 +169,6 @@ class HashShadow(Shadow):
         )
         self.words = self.idle_words = 0
         self.polls.over()
-        self.emit("init", stamp)
 
     def write_str(self, cycle: int, pc: int, value: int) -> None:
         """STR written: NBLW, or the end of a part."""
@@ -230,6 +231,9 @@ class HashShadow(Shadow):
         self.fed_datatype = self.datatype
         self.polls.over()
         self.used(stamp)
+        if self.message is not None and not self.message.begun:
+            self.message.begun = True
+            self.emit("begin", self.message.started)
         self.emit("use", stamp)
         if stamp.call is not None:
             stamp.call.object.fed_message = stamp.call.object.message
