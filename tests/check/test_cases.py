@@ -54,10 +54,40 @@ def test_two_to_twelve_contexts() -> None:
 
 
 def test_only_what_is_available() -> None:
-    kinds = {"AES", "AES-ECB"}
+    kinds = {"AES", "AES encryption key", "AES decryption key", "AES-ECB"}
     cases = list(all_cases("quick", 0, kinds.__contains__))
     assert {case.algorithm for case in cases} == {"AES-ECB", "mixed"}
     assert all(case.kinds <= kinds for case in cases)
+
+
+ONE_WAY = {"AES", "AES encryption key", "AES-ECB", "AES-CBC", "AES-CTR"}
+
+
+def test_one_direction_alone_is_used_in_every_group_that_makes_sense_of_it() -> None:
+    cases = list(all_cases("quick", 0, ONE_WAY.__contains__))
+    steps = [step for case in cases for step in case.steps]
+    assert all(step.encrypt for step in steps if step.does == "setkey" or step.kind in ("ECB", "CBC"))
+    assert {case.group for case in cases if case.algorithm == "AES-CBC"} == {
+        "vectors", "zero", "lengths", "splits", "in-place", "alignment", "edges", "continuation", "keys", "contexts",
+    }  # fmt: skip
+    assert "twelve contexts" in {case.name for case in cases if case.algorithm == "AES-ECB"}
+    oracle = Oracle()
+    for case in cases:
+        for step in case.steps:
+            oracle.run(step)
+
+
+def test_decryption_alone_goes_too() -> None:
+    kinds = {"AES", "AES decryption key", "AES-ECB", "AES-CBC"}
+    steps = [step for case in all_cases("quick", 0, kinds.__contains__) for step in case.steps]
+    assert steps
+    assert not any(step.encrypt for step in steps if step.does in ("setkey", "crypt"))
+
+
+def test_a_key_size_that_cannot_be_set_is_left_out() -> None:
+    kinds = {"DES3", "DES3 24 encryption key", "DES3 24 decryption key", "DES3-ECB"}
+    steps = [step for case in all_cases("quick", 0, kinds.__contains__) for step in case.steps]
+    assert {len(step.key) for step in steps if step.does == "setkey"} == {24}
 
 
 def test_clone_needs_the_function() -> None:

@@ -144,6 +144,39 @@ def test_firmware_with_one_function_gets_one_sentence() -> None:
         check(wrong.build("RIGHT", *flags), wrong.BOARD)
 
 
+PARTS = ("-DUNREFERENCED", "-ffunction-sections", "-Wl,--gc-sections")
+NO_DECRYPTION = ("mbedtls_aes_init", "mbedtls_aes_setkey_enc", "mbedtls_aes_crypt_ecb", "mbedtls_aes_crypt_cbc")
+
+
+def test_a_cipher_without_decryption_is_called_as_far_as_it_goes() -> None:
+    """`free` is not linked either: contexts are left as they are."""
+    elf = wrong.build("RIGHT", *PARTS, *(f"-Wl,-u,{name}" for name in NO_DECRYPTION))
+    result = check(elf, wrong.BOARD, level="quick", observe=False)
+    assert (result.exit_code, result.failed) == (0, 0)
+    groups = {v.group for v in result.verdicts.values() if v.algorithm == "AES-CBC"}
+    assert groups >= {"vectors", "lengths", "in-place", "alignment", "continuation", "contexts"}
+    assert "interleave" in {v.group for v in result.verdicts.values() if v.algorithm == "AES-ECB"}
+    assert not any(v.unsupported for v in result.verdicts.values())
+    text = " ".join(str(part) for part in result.render())
+    assert "-Wl,-u,mbedtls_aes_setkey_dec" in text.replace("\n", " ")
+    assert "-Wl,-u,mbedtls_aes_free" in text.replace("\n", " ")
+
+
+def test_a_shared_key_is_found_without_decryption_too() -> None:
+    elf = wrong.build("SHARED_KEY", *PARTS, *(f"-Wl,-u,{name}" for name in NO_DECRYPTION))
+    result = check(elf, wrong.BOARD, level="quick", only="AES-ECB/interleave", observe=False)
+    assert result.failed == 2
+
+
+def test_what_functions_of_old_releases_leave_in_r0_is_no_status() -> None:
+    """mbed TLS 2.5: `mbedtls_sha256_update` and its like return nothing."""
+    names = ("init", "free", "starts", "update", "finish")
+    elf = wrong.build("SHARED_HASH", "-DVOID_HASH", *PARTS, *(f"-Wl,-u,mbedtls_sha256_{name}" for name in names))
+    result = check(elf, wrong.BOARD, level="quick", only="SHA-256/splits", observe=False)
+    assert (result.exit_code, result.failed) == (0, 0)
+    assert result.calls > 50
+
+
 def test_stripped_firmware_gets_one_sentence() -> None:
     stripped = wrong.build("RIGHT", "-s")
     with pytest.raises(FirmwareError, match="the firmware has no symbols: give the ELF before it was stripped"):
@@ -153,6 +186,7 @@ def test_stripped_firmware_gets_one_sentence() -> None:
 def test_without_debug_information_contexts_are_over_allocated() -> None:
     result = check(wrong.build("RIGHT", "-g0"), wrong.BOARD, level="quick", only="AES-ECB", observe=False)
     assert (result.exit_code, result.failed) == (0, 0)
+    assert "The firmware has no debug information" in " ".join(str(part) for part in result.render())
 
 
 def test_firmware_of_another_kind_gets_one_sentence() -> None:

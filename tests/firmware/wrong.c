@@ -194,17 +194,28 @@ typedef struct {
 } mbedtls_sha256_context;
 mbedtls_sha256_context *last_hash;
 
+#ifdef VOID_HASH /* as before release 2.7: no status, and what stays in r0 is none */
+#define STATUS void
+#define RETURN __asm__ volatile("mvn r0, #0" ::: "r0")
+#define mbedtls_sha256_starts_ret mbedtls_sha256_starts
+#define mbedtls_sha256_update_ret mbedtls_sha256_update
+#define mbedtls_sha256_finish_ret mbedtls_sha256_finish
+#else
+#define STATUS int
+#define RETURN return 0
+#endif
+
 void mbedtls_sha256_init(mbedtls_sha256_context *ctx) { RCC->AHB2ENR |= RCC_AHB2ENR_HASHEN; last_hash = ctx; }
 void mbedtls_sha256_free(mbedtls_sha256_context *ctx) { ctx->count = 0; }
 
-int mbedtls_sha256_starts_ret(mbedtls_sha256_context *ctx, int is224)
+STATUS mbedtls_sha256_starts_ret(mbedtls_sha256_context *ctx, int is224)
 {
     ctx->count = ctx->tail = 0;
     HASH->CR = (is224 ? HASH_CR_ALGO_SHA224 : HASH_CR_ALGO_SHA256) | HASH_CR_DATATYPE_8BIT | HASH_CR_INIT;
-    return 0;
+    RETURN;
 }
 
-int mbedtls_sha256_update_ret(mbedtls_sha256_context *ctx, const unsigned char *in, size_t length)
+STATUS mbedtls_sha256_update_ret(mbedtls_sha256_context *ctx, const unsigned char *in, size_t length)
 {
     for (; length != 0; length--) {
         ctx->tail |= (uint32_t)*in++ << 8 * (ctx->count++ % 4);
@@ -213,10 +224,10 @@ int mbedtls_sha256_update_ret(mbedtls_sha256_context *ctx, const unsigned char *
             ctx->tail = 0;
         }
     }
-    return 0;
+    RETURN;
 }
 
-int mbedtls_sha256_finish_ret(mbedtls_sha256_context *ctx, unsigned char out[32])
+STATUS mbedtls_sha256_finish_ret(mbedtls_sha256_context *ctx, unsigned char out[32])
 {
     HASH->STR = 8 * (ctx->count % 4);
     if (ctx->count % 4) {
@@ -228,7 +239,7 @@ int mbedtls_sha256_finish_ret(mbedtls_sha256_context *ctx, unsigned char out[32]
     for (int i = 0; i < 8; i++) {
         store(out + 4 * i, __builtin_bswap32(HASH->HR[i]));
     }
-    return 0;
+    RETURN;
 }
 #endif
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from cryplab.check.api import Api
-from cryplab.check.sizes import compiled_functions
+from cryplab.check.sizes import compiled_functions, has_debug_info
 from cryplab.loader import Image
 
 __all__ = ["Missing", "Presence", "find"]
@@ -16,6 +16,10 @@ REASONS = {
     "not linked": "compiled, but nothing refers to it, so the linker left it out; link with -Wl,-u,{name}",
     "": "not in the firmware; link its module, or add -Wl,--whole-archive around its library",
 }
+NO_DEBUG_INFO = (
+    "The firmware has no debug information: contexts get more room than any version needs, findings name functions "
+    "without lines, and what was compiled but not linked is not known. Compile with -g for all of that."
+)
 STRIPPED = "the firmware has no symbols: give the ELF before it was stripped, or link without -s"
 
 
@@ -43,15 +47,15 @@ class Presence:
 
     kinds: dict[str, bool] = field(default_factory=dict)
     missing: dict[str, Missing] = field(default_factory=dict)
+    debug_info: bool = True
 
     def __call__(self, kind: str) -> bool:
         """Whether a kind can be checked."""
         return self.kinds.get(kind, False)
 
-    @property
-    def any(self) -> bool:
-        """Something can be checked."""
-        return any(self.kinds.values())
+    def notes(self) -> list[str]:
+        """What limits the check, in sentences."""
+        return [] if self.debug_info else [NO_DEBUG_INFO]
 
     def linker_options(self) -> str:
         """What keeps every function that was compiled but not linked."""
@@ -64,5 +68,6 @@ def find(image: Image, api: Api, kinds: Iterable[str]) -> Presence:
     absent = {name for names in needs.values() for name in names if name not in image.symbols}
     why = compiled_functions(image.path, absent) if absent and image.format == "elf" else {}
     found = Presence({kind: not absent.intersection(names) for kind, names in needs.items()})
+    found.debug_info = has_debug_info(image.path)
     found.missing = {name: Missing(name, why.get(name, "")) for name in sorted(absent)}
     return found

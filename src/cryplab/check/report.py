@@ -101,6 +101,7 @@ class CheckResult:
     inject: list[str]
     where: str
     missing: list[Missing] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     verdicts: dict[tuple[str, str], Verdict] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
     findings: dict[Any, Any] = field(default_factory=dict)
@@ -139,7 +140,7 @@ class CheckResult:
             "wall_seconds": round(self.wall_seconds, 3),
             "verdicts": [{**asdict(v), "verdict": v.word} for v in self.verdicts.values()],
             "failures": [asdict(f) for f in self.failures],
-            "findings": [f.as_json() for f in self.findings.values()],
+            "findings": [f.as_json() for f in self.findings.values()], "notes": self.notes,
             "not_callable": [{"function": m.function, "reason": m.reason, "text": m.text} for m in self.missing],
         }  # fmt: skip
 
@@ -194,7 +195,7 @@ class CheckResult:
         return table
 
     def _not_callable(self) -> list[str]:
-        lines = []
+        lines = [line for note in self.notes for line in textwrap.wrap(note, COLUMNS, break_on_hyphens=False)]
         inlined = [m.function for m in self.missing if m.reason == "inlined"]
         dropped = [m.function for m in self.missing if m.reason == "not linked"]
         if inlined:

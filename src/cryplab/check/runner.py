@@ -100,6 +100,7 @@ def check(
     result = CheckResult(
         firmware=str(firmware), board=name, api=session.api.name, level=level, seed=seed, inject=list(inject),
         where=session.where, missing=list(session.presence.missing.values()),
+        notes=session.presence.notes(),
     )  # fmt: skip
     for part in parts:
         result.merge(part.verdicts, part.failures, part.findings.values(), part.calls)

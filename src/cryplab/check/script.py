@@ -10,7 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-__all__ = ["ALIGNED", "Case", "Expected", "Place", "Step"]
+__all__ = ["ALIGNED", "ONE_DIRECTION", "Case", "Expected", "Place", "Step", "key_kind"]
+
+ONE_DIRECTION = ("AES", "DES", "DES3")
+"Kinds whose context has a direction, set with the key."
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +132,21 @@ class Case:
         return frozenset(_needs(self.steps))
 
 
+def key_kind(kind: str, size: int, encrypt: bool) -> str:
+    """What setting a key of so many bytes needs: APIs have a function for each direction and, for DES3, size."""
+    if kind not in ONE_DIRECTION:
+        return kind
+    return f"{kind} {f'{size} ' if kind == 'DES3' else ''}{'encryption' if encrypt else 'decryption'} key"
+
+
 def _needs(steps: Iterable[Step]) -> Iterable[str]:
     opened: dict[int, str] = {}
     for step in steps:
         if step.does == "open":
             opened[step.context] = step.kind
             yield step.kind
+        elif step.does == "setkey":
+            yield key_kind(opened.get(step.context, ""), len(step.key), step.encrypt)
         elif step.does == "crypt":
             yield f"{opened.get(step.context, '')}-{step.kind}"
         elif step.does in ("digest", "hmac"):

@@ -15,8 +15,8 @@ from cryplab.check.api.psa import Psa
 from cryplab.check.cases.ciphers import MODES
 from cryplab.check.judge import Unsupported, judge
 from cryplab.check.oracle import HASHES, Misuse, Oracle
-from cryplab.check.script import Case, Expected, Step
-from cryplab.check.sizes import type_sizes
+from cryplab.check.script import ONE_DIRECTION, Case, Expected, Step, key_kind
+from cryplab.check.sizes import returning_functions, type_sizes
 from cryplab.check.target import ARENA, ARENA_BYTES, OTHER_ARENA, Got, Target
 from cryplab.check.tasks import OtherTask
 from cryplab.errors import FirmwareError, GuestCrash
@@ -69,6 +69,9 @@ def all_kinds(api: Api) -> list[str]:
     kinds = [*KINDS, *(f"{mode.kind}-{mode.mode}" for mode in MODES)]
     kinds += [f"{name} {what}" for name in HASHES for what in ("digest", "hmac", "clone", "starts")]
     kinds += [f"HMAC-{name} starts" for name in HASHES]
+    kinds += [f"{kind} life" for kind in (*ONE_DIRECTION, "GCM", "CCM", *HASHES)]
+    ways = (True, False)
+    kinds += [key_kind(kind, size, way) for kind in ONE_DIRECTION for size in (16, 24) for way in ways]
     return [*kinds, *(f"{kind} {what}" for kind in ("GCM", "CCM") for what in ("seal", "unseal")), "GCM starts"]
 
 
@@ -82,7 +85,7 @@ def choose_api(name: str, machine: Machine) -> Api:
     if not len(image.symbols):
         raise FirmwareError(f"{image.path}: {presence.STRIPPED}")
     sizes = type_sizes(image.path, {*(f"mbedtls_{type_}_context" for type_ in TYPES), *PSA_TYPES})
-    legacy = MbedTls(image.symbols, sizes)
+    legacy = MbedTls(image.symbols, sizes, returning_functions(image.path, MbedTls.maybe_void()))
     psa = Psa(image.symbols, sizes, key_id_first="psa_core_key_attributes_t" in sizes)
     if name == "psa" or not any(entry in image.symbols for entry in legacy.entries()):
         if any(entry in image.symbols for entry in psa.entries()):

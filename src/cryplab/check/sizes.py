@@ -8,7 +8,7 @@ from typing import Any
 
 from elftools.elf.elffile import ELFFile
 
-__all__ = ["compiled_functions", "type_sizes"]
+__all__ = ["compiled_functions", "has_debug_info", "returning_functions", "type_sizes"]
 
 
 def _units(path: Path) -> Any:
@@ -19,6 +19,11 @@ def _units(path: Path) -> Any:
                 yield from (unit.get_top_DIE() for unit in elf.get_dwarf_info().iter_CUs())
     except Exception:  # no ELF, or damaged data: nothing is known
         return
+
+
+def has_debug_info(path: Path) -> bool:
+    """The file describes its types and functions."""
+    return next(_units(path), None) is not None
 
 
 def _name(die: Any) -> str:
@@ -47,6 +52,16 @@ def _size(die: Any) -> int:
             return 0
         die = die.get_DIE_from_attribute("DW_AT_type")
     return 0
+
+
+def returning_functions(path: Path, names: Collection[str]) -> set[str]:
+    """Those of these functions that return something, as far as they are described."""
+    return {
+        name
+        for top in _units(path)
+        for die in top.iter_children()
+        if die.tag == "DW_TAG_subprogram" and (name := _name(die)) in names and "DW_AT_type" in die.attributes
+    }
 
 
 def compiled_functions(path: Path, names: Collection[str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cryplab.check.api import Api, Argument, Buffer, Chain, Context, Function, Join, Plan
+from cryplab.check.api import Api, Argument, Buffer, Call, Chain, Context, Function, Join, Plan
 from cryplab.check.script import Step
 from cryplab.errors import GuestCrash, LimitReached, UsageError
 from cryplab.machine import Machine
@@ -125,6 +125,9 @@ class Target:
 
     def _call_all(self, plan: Plan, addresses: Mapping[str, int], limit: float, got: Got) -> None:
         for call in plan.calls:
+            if absent := self._absent(call):
+                got.status, got.text = "unsupported", f"{absent} is not linked"
+                return
             arguments = [self._argument(a, addresses) for a in call.arguments]
             self.calls += 1
             try:
@@ -156,6 +159,12 @@ class Target:
         if isinstance(argument, Function):
             return self._entry(argument.name)
         return addresses[argument] if argument in addresses else self._values[argument]
+
+    def _absent(self, call: Call) -> str:
+        """The first function of a call that the firmware has not."""
+        assert self.machine.image is not None
+        names = (call.function, *(a.name for a in call.arguments if isinstance(a, Function)))
+        return next((name for name in names if name not in self.machine.image.symbols), "")
 
     def _entry(self, name: str) -> int:
         if name not in self._entries:

@@ -26,7 +26,7 @@ class OtherTask:
         self.target = target
         self._setup: list[Step] = []
         self._jobs: list[Step] = []
-        if available("AES") and available("AES-ECB"):
+        if available("AES encryption key") and available("AES-ECB"):
             self._setup += [Step("open", 0, "AES"), Step("setkey", 0, key=KEY)]
             self._jobs.append(Step("crypt", 0, "ECB", data=IV))
         for name in HASHES:

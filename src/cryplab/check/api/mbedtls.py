@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Literal
 
 from cryplab.check.api import Argument, Buffer, Call, Chain, Context, Function, Plan, Status
 from cryplab.check.script import Place, Step
@@ -57,13 +59,23 @@ class MbedTls:
     Args:
         symbols: of the firmware.
         sizes: bytes of the library's context types by name, as far as known.
+        returning: functions of `maybe_void` that return a status.
     """
 
     name = "mbedtls"
     prepare: tuple[str, ...] = ()
 
-    def __init__(self, symbols: Symbols, sizes: Mapping[str, int]) -> None:
-        self._symbols, self._sizes = symbols, sizes
+    def __init__(self, symbols: Symbols, sizes: Mapping[str, int], returning: Collection[str] = ()) -> None:
+        self._symbols, self._sizes, self._returning = symbols, sizes, returning
+
+    @staticmethod
+    def maybe_void() -> list[str]:
+        """Functions that returned nothing before release 2.7, and had no twin ending in `_ret` yet."""
+        modules = sorted({module for module, _ in HASH_MODULES.values()})
+        return [f"mbedtls_{module}{part}" for module in modules for part in ("", "_starts", "_update", "_finish")]
+
+    def _returns(self, function: str) -> Literal["status", "nothing"]:
+        return "status" if function.endswith("_ret") or function in self._returning else "nothing"
 
     def _hash_function(self, name: str) -> str:
         """2.28 has both spellings and deprecates the bare one; 3.x has only that."""
@@ -82,6 +94,8 @@ class MbedTls:
     def needs(self, kind: str) -> tuple[str, ...]:
         """See `Api.needs`."""
         name, _, what = kind.partition(" ")
+        if what == "life":
+            return tuple(f"mbedtls_{self._module(name)}_{end}" for end in ("init", "free"))
         if what == "hmac":
             return ("mbedtls_md_info_from_type", "mbedtls_md_hmac")
         if name.startswith("HMAC-"):
@@ -92,20 +106,22 @@ class MbedTls:
             return self._aead_needs(MODULES[name], what)
         if name.startswith("AES"):
             mode = name[4:]
-            return (AES_MODES[mode],) if mode else ("mbedtls_aes_init", "mbedtls_aes_free", "mbedtls_aes_setkey_enc")
+            return (AES_MODES[mode],) if mode else self._key_needs(name, what)
         if name.startswith("DES"):
             module, _, mode = name.partition("-")
-            lower = module.lower()
-            setkeys = SETKEYS["DES3-24" if module == "DES3" else "DES"]
-            return (
-                (f"mbedtls_{lower}_crypt_{mode.lower()}",)
-                if mode
-                else (f"mbedtls_{lower}_init", f"mbedtls_{lower}_free", *setkeys)
-            )
+            return (f"mbedtls_{module.lower()}_crypt_{mode.lower()}",) if mode else self._key_needs(name, what)
         if name == "POLL":
             return ("mbedtls_hardware_poll",)
         parts = (f"mbedtls_ctr_drbg_{end}" for end in ("init", "seed", "random"))
         return (*parts, "mbedtls_entropy_init", "mbedtls_entropy_func")
+
+    @staticmethod
+    def _key_needs(name: str, what: str) -> tuple[str, ...]:
+        """`what`: empty for a context alone, else "[SIZE ]encryption key" or "[SIZE ]decryption key"."""
+        if not what:
+            return ()
+        size, direction = what.split(" ")[:2] if name == "DES3" else ("", what.split(" ")[0])
+        return (SETKEYS[f"{name}-{size}" if size else name][direction != "encryption"],)
 
     def _hash_needs(self, name: str, what: str) -> tuple[str, ...]:
         module = f"mbedtls_{HASH_MODULES[name][0]}"
@@ -114,7 +130,7 @@ class MbedTls:
         if what == "clone":
             return (f"{module}_clone",)
         parts = (self._hash_function(f"{module}_{part}") for part in ("starts", "update", "finish"))
-        return (f"{module}_init", f"{module}_free", *parts)
+        return tuple(parts)
 
     @staticmethod
     def _hmac_needs(what: str) -> tuple[str, ...]:
@@ -130,7 +146,7 @@ class MbedTls:
             return (f"{prefix}_crypt_and_tag" if module == "gcm" else f"{prefix}_encrypt_and_tag",)
         if what == "unseal":
             return (f"{prefix}_auth_decrypt",)
-        return (f"{prefix}_init", f"{prefix}_setkey", f"{prefix}_free")
+        return (f"{prefix}_setkey",)
 
     # -- contexts ------------------------------------------------------------------------------
     def context_bytes(self, kind: str) -> int:
@@ -176,8 +192,11 @@ class MbedTls:
         return self._cipher(step, chain)
 
     def _life(self, step: Step, module: str) -> Plan:
-        ending = "init" if step.does == "open" else "free"
-        return Plan((Call(f"mbedtls_{module}_{ending}", (Context(step.context),), "nothing"),))
+        """A firmware that never calls `init` has zeroed contexts; one without `free` keeps them."""
+        function = f"mbedtls_{module}_{'init' if step.does == 'open' else 'free'}"
+        if function not in self._symbols:
+            return Plan(clear=(step.context,) if step.does == "open" else ())
+        return Plan((Call(function, (Context(step.context),), "nothing"),))
 
     # -- AES, DES ------------------------------------------------------------------------------
     def _cipher(self, step: Step, chain: Chain) -> Plan:
@@ -260,16 +279,19 @@ class MbedTls:
             return self._life(step, module)
         name, context = f"mbedtls_{module}", Context(step.context)
         if step.does == "clone":
-            ready = Call(f"{name}_init", (context,), "nothing")
-            return Plan((ready, Call(f"{name}_clone", (context, Context(step.source)), "nothing")))
+            ready = self._life(replace(step, does="open"), module)
+            return replace(
+                ready, calls=(*ready.calls, Call(f"{name}_clone", (context, Context(step.source)), "nothing"))
+            )
         function = self._hash_function(f"{name}_{step.does}")
+        returns = self._returns(function)
         if step.does == "starts":
-            return Plan((Call(function, (context, *variant)),))
+            return Plan((Call(function, (context, *variant), returns),))
         if step.does == "update":
             data = Buffer("input", step.data, offset=step.place.input)
-            return Plan((Call(function, (context, "input", len(step.data))),), (data,))
+            return Plan((Call(function, (context, "input", len(step.data)), returns),), (data,))
         output = Buffer("output", bytes(DIGEST_BYTES[kind]), "out", step.place.output)
-        return Plan((Call(function, (context, "output")),), (output,), ("output",))
+        return Plan((Call(function, (context, "output"), returns),), (output,), ("output",))
 
     def _whole(self, step: Step) -> Plan:
         """A digest or an HMAC in one call."""
@@ -277,7 +299,8 @@ class MbedTls:
         output = Buffer("output", bytes(DIGEST_BYTES[step.kind]), "out", step.place.output)
         if step.does == "digest":
             module, variant = HASH_MODULES[step.kind]
-            call = Call(self._hash_function(f"mbedtls_{module}"), ("input", len(step.data), "output", *variant))
+            function = self._hash_function(f"mbedtls_{module}")
+            call = Call(function, ("input", len(step.data), "output", *variant), self._returns(function))
             return Plan((call,), (data, output), ("output",))
         info = Call("mbedtls_md_info_from_type", (MD_TYPES[step.kind],), "pointer", "info")
         key = Buffer("key", step.key, offset=step.place.key)

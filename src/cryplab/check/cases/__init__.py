@@ -6,10 +6,11 @@ turnaround, tags, aad, ivs, orders, interleave, records, random.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from cryplab.check.cases.common import LEVELS, Level, Maker
-from cryplab.check.script import Case
+from cryplab.check.script import ONE_DIRECTION, Case, Step, key_kind
 
 __all__ = ["GROUPS", "LEVELS", "Level", "all_cases"]
 
@@ -38,9 +39,39 @@ GROUPS = {
 
 
 def all_cases(level: Level, seed: int, available: Callable[[str], bool] = lambda kind: True) -> Iterator[Case]:
-    """Every case whose kinds (`Case.kinds`) are all available."""
+    """Every case whose kinds (`Case.kinds`) are all available; where one direction is not, as much as goes without."""
     from cryplab.check.cases import aead, ciphers, hashes, mixed, published
 
     make = Maker(level, seed, available)
     for source in (published.cases, ciphers.cases, aead.cases, hashes.cases, mixed.cases):
-        yield from (case for case in source(make) if all(map(available, case.kinds)))
+        yield from (fitted for case in source(make) if (fitted := _fit(case, available)))
+
+
+def _fit(case: Case, available: Callable[[str], bool]) -> Case | None:
+    """The case; all in the direction that can be called when the key's other one cannot; None when it cannot be run."""
+    if all(map(available, case.kinds)):
+        return case
+    if case.published or case.group == "turnaround" or not any(map(available, filter(_sets_key, case.kinds))):
+        return None
+    case = replace(case, steps=tuple(_one_way(case.steps, available)))
+    return case if all(map(available, case.kinds)) else None
+
+
+def _sets_key(kind: str) -> bool:
+    return kind.endswith(" key")
+
+
+def _one_way(steps: Iterable[Step], available: Callable[[str], bool]) -> Iterator[Step]:
+    """Keys in the direction that there is, and the blocks after them."""
+    kinds: dict[int, str] = {}
+    ways: dict[int, bool] = {}
+    for step in steps:
+        if step.does == "open":
+            kinds[step.context] = step.kind
+        elif step.does == "setkey" and kinds[step.context] in ONE_DIRECTION:
+            if not available(key_kind(kinds[step.context], len(step.key), step.encrypt)):
+                step = replace(step, encrypt=not step.encrypt)
+            ways[step.context] = step.encrypt
+        elif step.does == "crypt" and step.kind in ("ECB", "CBC"):
+            step = replace(step, encrypt=ways[step.context])
+        yield step
