@@ -8,6 +8,7 @@ from functools import cache
 
 import pytest
 
+from cryplab import board as boards
 from cryplab.errors import ToolError
 from cryplab.guest import BUILDS, build
 from cryplab.machine import Machine
@@ -156,3 +157,21 @@ def test_hardware_beats_hal_style_beats_software() -> None:
     tables = {b: {row.name: row.cycles for row in symmetric_rows(b)} for b in BUILDS}
     for name in names:
         assert tables["hardware"][name] < tables["hal-style"][name] < tables["software"][name], name
+
+
+@pytest.mark.parametrize("chip", ["stm32f217ig", "stm32f417ig"])
+def test_every_self_test_passes_on_engines_of_version_1(chip: str) -> None:
+    """GCM and CCM go block by block through CRYP, SHA-256 stays in software."""
+    board = boards.bare(chip, "8MHz", "USART1")
+    try:
+        elf = build("selftest", board, build="hardware")
+    except ToolError as missing:
+        pytest.skip(str(missing))
+    made = Machine(board, clock="fast")
+    made.load(elf)
+    outcome = made.run(seconds=60)
+    assert (outcome.reason, outcome.code) == ("finished", 0), made.console.text
+    assert not made.reports.guest_errors
+    done = {operation.algorithm for operation in made.reports.operations}
+    assert done >= {"AES", "DES", "TDES", "MD5", "SHA-1"}
+    assert "SHA-256" not in done
