@@ -785,6 +785,52 @@ def tls_client_command(
     sys.exit(result.exit_code)
 
 
+@cli.command("tls-bench", short_help="Handshakes and records of cipher suites, before and after.")
+@on_board
+@of_library
+@in_time("fast")
+@click.option(
+    "--build", "build_names", multiple=True, type=click.Choice(BUILDS), help="Builds to run [software, hardware]."
+)
+@click.option("--suite", "suites", multiple=True, metavar="NAME", help="AES-GCM, or a suite's name [128-bit keys].")
+@common
+def tls_bench_command(
+    board: str | None,
+    chip: str | None,
+    hse: str | None,
+    console_name: str | None,
+    library: str,
+    source: Path | None,
+    clock: ClockMode,
+    seed: int,
+    date: datetime | None,
+    build_names: tuple[str, ...],
+    suites: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Time a handshake and the records of a page for each cipher suite, with a server of our own on this host."""
+    from cryplab.tls import DEFAULT_BOARD as ETHERNET_BOARD
+    from cryplab.tls import tls_bench
+
+    target = _board(board, chip, hse, console_name, ETHERNET_BOARD)
+    with show.progress(quiet) as tick:
+        result = tls_bench(
+            target,
+            library=library,
+            builds=build_names or ("software", "hardware"),
+            suites=suites,
+            clock=clock,
+            seed=seed,
+            date=date,
+            source=source,
+            progress=tick,
+        )
+    show.emit(result, as_json)
+    sys.exit(result.exit_code)
+
+
 # -- main ------------------------------------------------------------------------------------------
 def _sentence(error: click.ClickException) -> str:
     """A usage error of the parser as one sentence, and where help is."""

@@ -4,8 +4,9 @@ result = tls_client("localhost:4433/hello.txt", ca="ca.pem", suites=["AES-GCM"])
 print(result.console, result.phase("handshake").milliseconds)
 """
 
+from cryplab.tls.bench import TlsBench, tls_bench
 from cryplab.tls.client import DEFAULT_BOARD, tls_client
 from cryplab.tls.result import Phase, TlsResult
 from cryplab.tls.suites import SUITES, Suite, choose
 
-__all__ = ["DEFAULT_BOARD", "SUITES", "Phase", "Suite", "TlsResult", "choose", "tls_client"]
+__all__ = ["DEFAULT_BOARD", "SUITES", "Phase", "Suite", "TlsBench", "TlsResult", "choose", "tls_bench", "tls_client"]
