@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import socket
 import time
@@ -14,7 +15,8 @@ import pytest
 
 from cryplab.errors import ToolError, UsageError
 from cryplab.guest import sources
-from cryplab.tls import SUITES, Suite, TlsResult, tls_client
+from cryplab.net import Impaired, Nat
+from cryplab.tls import SUITES, Suite, TlsResult, tls_bench, tls_client
 from firmware_builds import needs_gcc
 from tls.servers import HELLO, NOW, Identity, make_identity, needs_openssl, openssl_server, plain_server
 
@@ -222,3 +224,58 @@ def test_server_says_nothing(identities: dict[str, Identity]) -> None:
 def test_board_without_ethernet() -> None:
     with pytest.raises(UsageError, match="ublox-c030-u201: tls_client needs an Ethernet port; nucleo-f439zi, "):
         tls_client("localhost:1", board="ublox-c030-u201")
+
+
+# ---- other boards, names, a bad wire ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["ECDHE-RSA-AES128-SHA", "ECDHE-ECDSA-AES128-GCM-SHA256"])
+def test_a_chip_with_the_older_engines(session: Session, name: str) -> None:
+    """STM32F217: MII, 120 MHz, 128 KiB of RAM, no RTC that is modelled."""
+    result = session(suite(name), board="stm3221g-eval")
+    assert result.failure == "", result.console
+    assert lines_in_order(result.console) == list(TRANSCRIPT)
+    assert "CRYP" in {row.block for row in result.report.operations}
+
+
+def test_names_are_looked_up(ports: dict[str, int], identities: dict[str, Identity]) -> None:
+    port = ports["ECDSA"]
+    wire = Nat([f"localhost:{port}"], names={"server.test": "localhost"})
+    options: dict[str, Any] = {"ca": identities["ECDSA"].ca, "date": NOW, "server_name": "localhost"}
+    result = tls_client(f"server.test:{port}/hello.txt", wire=wire, **options)
+    assert result.failure == ""
+    unknown = tls_client(f"server.test:{port}/hello.txt", wire=Nat([f"localhost:{port}"]), **options)
+    assert "network_resolve() failed: the host name is not known (-4)" in unknown.failure
+
+
+def test_a_wire_that_loses_and_reorders(
+    ports: dict[str, int], identities: dict[str, Identity], folder: Path, tmp_path: Path
+) -> None:
+    (folder / "long.txt").write_bytes(b"0123456789abcdef" * 4096)
+    port = ports["ECDSA"]
+    wire = Impaired(Nat([f"localhost:{port}"]), loss=0.03, duplicate=0.03, reorder=0.03, seed=1)
+    result = tls_client(f"localhost:{port}/long.txt", ca=identities["ECDSA"].ca, date=NOW, wire=wire)
+    assert wire.lost
+    assert wire.doubled
+    assert wire.reordered
+    assert result.failure == "", result.console
+    assert result.ending.received == 16 * 4096 + 45  # behind the headers
+
+
+def test_one_session_after_another_leaves_nothing_open(session: Session) -> None:
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(3):
+        assert session(suite("ECDHE-RSA-AES128-GCM-SHA256")).failure == ""
+    gc.collect()
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before
+
+
+def test_bench_of_suites() -> None:
+    result = tls_bench(suites=["ECDHE-RSA-AES128-SHA"])
+    (row,) = result.rows
+    software, hardware = row.builds["software"], row.builds["hardware"]
+    assert result.exit_code == 0
+    assert hardware.kib_per_second > 4 * software.kib_per_second
+    assert hardware.handshake_ms == pytest.approx(software.handshake_ms, rel=0.05)  # public keys are software
+    assert software.hardware_share == 0
+    assert hardware.hardware_share > 0.1
