@@ -68,8 +68,9 @@ class Saved:
 
 
 class HashShadow(Shadow):
-    """HASH. Moments: begin(stamp of INIT) at the first use after it, use, calculate(stamp, message, words, nblw), digest(stamp, message), digest_end(message),
-    save(stamp), restored(stamp, csr, saved), reset, wait."""
+    """HASH. Moments: begin(stamp of INIT) at the first use after it, use, calculate(stamp, message, words, nblw),
+    digest(stamp, message), digest_end(message), save(stamp), restored(stamp, csr, saved), taken, reserved, reset,
+    wait."""
 
     kind = "hash"
 
