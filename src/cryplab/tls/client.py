@@ -99,7 +99,7 @@ def tls_client(
         outcome = machine.run(seconds=SECONDS_MOST, on_progress=on_time)
         wall = time.monotonic() - started
     finally:
-        machine.network.disconnect()
+        machine.disconnect()
     if outcome.reason not in ("finished", "fault", "lockup", "reset", "stopped"):
         raise LimitReached(
             f"{elf.name} did not end: {outcome.text or outcome.reason}; it printed:\n{machine.console.text}"
