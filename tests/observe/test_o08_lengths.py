@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from contextlib import AbstractContextManager, nullcontext
 
 import pytest
 from cryptography.hazmat.primitives.ciphers.aead import AESCCM, AESGCM
@@ -78,6 +79,45 @@ def test_additional_data_fed_twice() -> None:
         play.gcm(p, KEY, IV, AAD[:16] * 2, b"")
     finding = p.only("O3")
     assert "an earlier block was fed again" in finding.text
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["calls", "no calls"])
+def test_counter_blocks_of_another_context_are_not_of_a_message_that_waits(known: bool) -> None:
+    """GCM started and saved; a CTR job; GCM restored and ended without text."""
+    p = Play()
+    context, other, iv, data, output = (p.put(bytes(200)) for _ in range(5))
+    config = play.GCM | play.keysize(KEY) | play.BYTES
+    registers = [f"CRYP.CSGCM{part}{i}R" for i in range(8) for part in ("CCM", "")]
+
+    def during(name: str, *arguments: int) -> AbstractContextManager[None]:
+        return p.call(name, *arguments) if known else nullcontext()
+
+    with during("mbedtls_gcm_starts", context, 1, iv, 12, 0, 0):
+        p.w("CRYP.CR", config)
+        play.load_key(p, KEY)
+        play.load_iv(p, bytes(15) + b"\2")
+        p.w("CRYP.CR", config | play.CRYPEN)
+        p.wait("CRYP.CR", play.CRYPEN, 0)
+        kept = [p.r(name) for name in registers]
+        kept_iv = [p.r(f"CRYP.IV{i}{side}R") for i in (0, 1) for side in "LR"]
+    with during("mbedtls_aes_crypt_ctr", other, 16, data, output, data, data, output):
+        p.w("CRYP.CR", config & ~play.GCM | play.CTR)
+        play.load_key(p, KEY[::-1])
+        play.load_iv(p, bytes(200)[:3] + b"other" + bytes(8))
+        p.w("CRYP.CR", config & ~play.GCM | play.CTR | play.CRYPEN)
+        play.block(p, bytes(16))
+        p.w("CRYP.CR", config)
+    with during("mbedtls_gcm_finish", context, output, 16):
+        play.load_key(p, KEY)
+        for name, value in zip([f"CRYP.IV{i}{side}R" for i in (0, 1) for side in "LR"], kept_iv, strict=True):
+            p.w(name, value)
+        for name, value in zip(registers, kept, strict=True):
+            p.w(name, value)
+        p.w("CRYP.CR", config | play.FINAL | play.CRYPEN)
+        play.block(p, bytes(16))
+        p.w("CRYP.CR", config | play.FINAL)
+    p.observer.finish("finished")
+    assert not any(found.rule == "O8" for found in p.found), p.observer.findings.show()
 
 
 def test_gcm_iv_of_another_length() -> None:

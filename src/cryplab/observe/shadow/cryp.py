@@ -377,11 +377,17 @@ class CrypShadow(Shadow):
             return
         self.chained += 1
         if mode == MODE_CTR:
-            if self.aead is not None:
+            if self.aead is not None and self._is_excursion(self.aead, self.stamp(cycle, pc)):
                 self.aead.excursion_blocks += 1
                 self.aead.last_payload = tuple(swapped(w, self.datatype) for w in block)
             elif self.iv is not None and self.iv[3] + self.chained == WORD + 2:
                 self.emit("wrap", self.stamp(cycle, pc))
+
+    def _is_excursion(self, aead: Aead, stamp: Stamp) -> bool:
+        """A block in CTR mode belongs to the GCM or CCM message: by its call; without calls by its nonce."""
+        if stamp.call is not None and aead.started.call is not None:
+            return stamp.call.related(aead.started.call)
+        return self.iv is None or tuple(self.iv[:3]) == aead.iv[:3]
 
     def _aead_block(self, cycle: int, pc: int, block: Block) -> None:
         aead, phase, datatype = self.aead, self.phase, self.datatype
