@@ -254,6 +254,7 @@ def _network_units(program: str, root: Path, build: str, target: Target, board_f
     port, lwip_headers = HERE / "ports" / "lwip", lwip / "src" / "include"
     flags = (
         *_library_flags(root, build, target, network.CONFIG), f"-I{board_folder}", f"-I{port}", f"-I{lwip_headers}",
+        *network.FLAGS.get(program, ()),
     )  # fmt: skip
     headers = _headers(*(HERE / part for part in OUR_FOLDERS), root / "include", lwip_headers, board_folder)
     return [

@@ -9,15 +9,18 @@ from cryplab.errors import UsageError
 from cryplab.guest import sources
 from cryplab.guest.targets import BOARDS, Target
 
-__all__ = ["CONFIG", "MBEDTLS_MODULES", "PROGRAMS", "lwip", "lwip_sources", "need_ethernet"]
+__all__ = ["CONFIG", "FLAGS", "MBEDTLS_MODULES", "PROGRAMS", "lwip", "lwip_sources", "need_ethernet"]
 
-PROGRAMS = ("tls_client",)
+PROGRAMS = ("tls_client", "echo_client", "echo_server")
 
 CONFIG = "cryplab_tls_config.h"
 "Configuration of mbed TLS, instead of that of benchmark and selftest."
 
+FLAGS = {"echo_server": ("-DCRYPLAB_TLS_SERVER",)}
+
 MBEDTLS_MODULES = (
-    "ecdsa", "pem", "pk", "pk_wrap", "pkparse", "ssl_ciphersuites", "ssl_cli", "ssl_msg", "ssl_tls", "x509", "x509_crt",
+    "ecdsa", "pem", "pk", "pk_wrap", "pkparse", "ssl_ciphersuites", "ssl_cli", "ssl_msg", "ssl_srv", "ssl_tls", "x509",
+    "x509_crt",
 )  # fmt: skip
 "Files of mbed TLS beside those of benchmark and selftest."
 

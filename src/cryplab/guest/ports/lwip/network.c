@@ -110,6 +110,15 @@ int network_dhcp(void)
     return NETWORK_OK;
 }
 
+void network_set_address(const uint8_t address[4])
+{
+    ip4_addr_t own, mask, gateway;
+    IP4_ADDR(&own, address[0], address[1], address[2], address[3]);
+    IP4_ADDR(&mask, 255, 255, 255, 0);
+    IP4_ADDR(&gateway, 0, 0, 0, 0);
+    netif_set_addr(&port, &own, &mask, &gateway);
+}
+
 const char *network_address(void)
 {
     return ip4addr_ntoa(netif_ip4_addr(&port));

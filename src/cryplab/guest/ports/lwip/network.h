@@ -30,6 +30,8 @@ const char *network_words(int error);
 int network_start(const uint8_t mac[6]);
 /* Get an address by DHCP. */
 int network_dhcp(void);
+/* Take this address (network byte order in memory) instead, in a network of 256. */
+void network_set_address(const uint8_t address[4]);
 /* Our address as text. */
 const char *network_address(void);
 /* Address of a name or of dotted digits. */
@@ -54,6 +56,8 @@ struct network_stream {
 };
 
 int network_connect(struct network_stream *stream, const ip_addr_t *address, uint16_t port, uint32_t limit_ms);
+/* Wait for one client at a port. */
+int network_accept(struct network_stream *stream, uint16_t port, uint32_t limit_ms);
 /* Bytes that went into the send buffer, or NETWORK_AGAIN or another error. */
 int network_send(struct network_stream *stream, const uint8_t *data, size_t length);
 /* Bytes received, or NETWORK_AGAIN, NETWORK_CLOSED or another error. */

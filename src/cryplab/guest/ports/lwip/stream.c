@@ -37,17 +37,55 @@ static err_t received(void *argument, struct tcp_pcb *connection, struct pbuf *d
     return ERR_OK;
 }
 
+static void adopt(struct network_stream *stream, struct tcp_pcb *connection)
+{
+    stream->connection = connection;
+    tcp_arg(connection, stream);
+    tcp_err(connection, failed);
+    tcp_recv(connection, received);
+    tcp_nagle_disable(connection);
+}
+
+static err_t accepted(void *argument, struct tcp_pcb *connection, err_t error)
+{
+    struct network_stream *stream = argument;
+    if (error != ERR_OK || connection == NULL || stream->connected) {
+        return ERR_VAL; /* one at a time: lwIP resets it */
+    }
+    adopt(stream, connection);
+    stream->connected = 1;
+    return ERR_OK;
+}
+
+int network_accept(struct network_stream *stream, uint16_t port, uint32_t limit_ms)
+{
+    memset(stream, 0, sizeof *stream);
+    struct tcp_pcb *fresh = tcp_new();
+    if (fresh == NULL || tcp_bind(fresh, IP_ADDR_ANY, port) != ERR_OK) {
+        return NETWORK_NO_MEMORY;
+    }
+    struct tcp_pcb *listener = tcp_listen_with_backlog(fresh, 1);
+    if (listener == NULL) {
+        return NETWORK_NO_MEMORY;
+    }
+    tcp_arg(listener, stream);
+    tcp_accept(listener, accepted);
+    uint32_t start = clock_tick();
+    while (!stream->connected && clock_tick() - start <= limit_ms) {
+        network_wait();
+    }
+    tcp_close(listener);
+    return stream->connected ? NETWORK_OK : NETWORK_TIMEOUT;
+}
+
 int network_connect(struct network_stream *stream, const ip_addr_t *address, uint16_t port, uint32_t limit_ms)
 {
     memset(stream, 0, sizeof *stream);
-    stream->connection = tcp_new();
-    if (stream->connection == NULL) {
+    struct tcp_pcb *connection = tcp_new();
+    if (connection == NULL) {
         return NETWORK_NO_MEMORY;
     }
-    tcp_arg(stream->connection, stream);
-    tcp_err(stream->connection, failed);
-    tcp_recv(stream->connection, received);
-    tcp_nagle_disable(stream->connection);
+    adopt(stream, connection);
     if (tcp_connect(stream->connection, address, port, connected) != ERR_OK) {
         return NETWORK_NO_MEMORY;
     }

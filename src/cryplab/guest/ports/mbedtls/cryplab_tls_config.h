@@ -1,4 +1,4 @@
-/* mbed TLS for the programs with network: cryplab_config.h and a TLS 1.2 client (docs/tls.md). */
+/* mbed TLS for the programs with network: cryplab_config.h and TLS 1.2 (docs/tls.md). */
 #ifndef CRYPLAB_TLS_CONFIG_H
 #define CRYPLAB_TLS_CONFIG_H
 
@@ -25,6 +25,9 @@
 #define MBEDTLS_KEY_EXCHANGE_ECDHE_ECDSA_ENABLED
 #define MBEDTLS_SSL_TLS_C
 #define MBEDTLS_SSL_CLI_C
+#if defined(CRYPLAB_TLS_SERVER)
+#define MBEDTLS_SSL_SRV_C
+#endif
 #define MBEDTLS_SSL_PROTO_TLS1_2
 #define MBEDTLS_SSL_ALL_ALERT_MESSAGES
 #define MBEDTLS_SSL_ENCRYPT_THEN_MAC
