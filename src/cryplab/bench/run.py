@@ -159,8 +159,15 @@ def bench(
         todo = _firmware_jobs(target, firmware, clock, seed)
     else:
         todo = [
-            Job(b, target, guest.build(program, target, library, b, source, say, math), clock, seed, row_filter,
-                reference=(library, program) != ("wolfssl", "benchmark"))  # wolfCrypt's own prints its rows
+            Job(
+                b,
+                target,
+                guest.build(program, target, library, b, source, say, math),
+                clock,
+                seed,
+                row_filter,
+                reference=(library, program) != ("wolfssl", "benchmark"),
+            )  # wolfCrypt's own prints its rows
             for b in _builds(builds)
         ]
     runs = _run_all(todo, jobs, say)
