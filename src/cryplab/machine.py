@@ -20,12 +20,12 @@ from cryplab.blocks.eth_v1 import EthV1
 from cryplab.blocks.phy import make_phy
 from cryplab.board import Board
 from cryplab.bus import Bus, Remembered, Slot
-from cryplab.chip import At, Flash, Ram
-from cryplab.clock import NEVER, Clock
+from cryplab.chip import Flash, Ram
+from cryplab.clock import Clock
 from cryplab.consoles import Console, Rtt, Semihosting, SemihostRequest
 from cryplab.cpu.cortex_m import CortexM, Stop
 from cryplab.cpu.private import Private
-from cryplab.errors import FirmwareError, GuestCrash, UsageError
+from cryplab.errors import FirmwareError, UsageError
 from cryplab.loader import Image, check_fits, load_all
 from cryplab.network import Network
 from cryplab.registers import Block
@@ -667,11 +667,3 @@ class Machine:
 
         for text in settings:
             stub(self, text)
-
-
-def modelled_as(at: At) -> str:
-    """The class name of a block, for lists."""
-    return at.block.__name__
-
-
-__all__ += ["NEVER", "GuestCrash", "modelled_as"]
