@@ -113,6 +113,7 @@ class Symbols:
         self._by_name: dict[str, list[Symbol]] = {}
         for symbol in self._sorted:
             self._by_name.setdefault(symbol.name, []).append(symbol)
+        self._asked: dict[str, list[Symbol]] = {}
 
     def __iter__(self) -> Iterator[Symbol]:
         return iter(self._sorted)
@@ -169,7 +170,12 @@ class Symbols:
         return found[0]
 
     def _named(self, name: str) -> list[Symbol]:
-        """Every symbol of that name with the strongest binding there is."""
+        """Every symbol of that name with the strongest binding there is; a run asks for the same few again and again."""
+        if name not in self._asked:
+            self._asked[name] = self._strongest(name)
+        return self._asked[name]
+
+    def _strongest(self, name: str) -> list[Symbol]:
         found = self._by_name.get(name) or self._demangled(name) or self._suffixed(name)
         best = min((_BINDING.get(s.binding, 3) for s in found), default=0)
         return [s for s in found if _BINDING.get(s.binding, 3) == best]
