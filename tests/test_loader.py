@@ -218,3 +218,16 @@ def test_describe(firmware: Path) -> None:
     assert image.describe(work) == f"{work:#010x} (work, fw.c:7)"
     assert image.describe(0x0800_0004) == "0x08000004 (table+0x4)"
     assert image.describe(0x2100_0000) == "0x21000000"
+
+
+def test_the_same_file_again_shares_what_was_read(firmware: Path, tmp_path: Path) -> None:
+    path = tmp_path / "again.elf"
+    path.write_bytes(firmware.read_bytes())
+    first, second = load(path), load(path)
+    assert first is not second
+    assert first.symbols is second.symbols
+    other = bytearray(path.read_bytes())
+    start = other.index(first.segments[0].data[:64])
+    other[start] ^= 0xFF
+    path.write_bytes(other)
+    assert load(path).segments[0].data[0] == first.segments[0].data[0] ^ 0xFF

@@ -8,11 +8,12 @@ first segment. A file without section table is loaded by segments.
 
 from __future__ import annotations
 
+import functools
 import io
 import itertools
 import struct
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,8 @@ _MACHINES = {
 }  # fmt: skip
 _WANTED = "expected an ELF32 for 32-bit ARM, Intel HEX or BIN"
 _HEADER_BYTES = 52
+IMAGES_KEPT = 4
+"Files whose contents stay in memory, so that one session after another with the same firmware begins at once."
 SHF_ALLOC = 1 << 1
 _VECTOR_NAMES = ("g_pfnVectors", "__isr_vector", "__Vectors", "__vectors", "_vectors", "vector_table", "g_pfn_vectors")
 _VECTOR_SECTIONS = (".isr_vector", ".vectors", ".vector_table", ".intvec", ".interrupts", "RESET")
@@ -108,7 +111,12 @@ def load(path: str | Path, base: int | None = None) -> Image:
     Raises: FirmwareError, one sentence, when the file is missing or unfit.
     """
     path = Path(path)
-    data = _read(path)
+    return replace(_parse(path, _read(path), base))
+
+
+@functools.lru_cache(maxsize=IMAGES_KEPT)
+def _parse(path: Path, data: bytes, base: int | None) -> Image:
+    """Machines with the same file share what was read, and what was looked up in it: its parts are never changed."""
     if data.startswith(b"\x7fELF"):
         return _load_elf(path, data)
     if data.startswith(b"!<arch>"):
