@@ -18,7 +18,7 @@ from tests import small_firmware
 from tests.firmware_builds import build, needs_gcc, objcopy
 
 UBLOX = ("--board", "ublox-c030-u201")
-SOURCES = str(Path(cli.__file__).parent.parent)
+SOURCES = str(Path(cli.__file__).parents[2])
 
 
 class Done:
