@@ -9,34 +9,26 @@ from pathlib import Path
 from cryplab import inject
 from cryplab.board import Board
 from cryplab.check import presence
-from cryplab.check.api import Api
-from cryplab.check.api.mbedtls import KINDS, MbedTls
-from cryplab.check.api.psa import Psa
+from cryplab.check.api import Api, known
+from cryplab.check.api.mbedtls import KINDS
 from cryplab.check.cases.ciphers import MODES
 from cryplab.check.judge import Unsupported, judge
 from cryplab.check.oracle import HASHES, Misuse, Oracle
 from cryplab.check.script import ONE_DIRECTION, Case, Expected, Step, key_kind
-from cryplab.check.sizes import returning_functions, type_sizes
 from cryplab.check.target import ARENA, ARENA_BYTES, OTHER_ARENA, Got, Target
 from cryplab.check.tasks import OtherTask
-from cryplab.errors import FirmwareError, GuestCrash
+from cryplab.errors import GuestCrash
 from cryplab.machine import Machine
 from cryplab.observe.findings import Finding
 from cryplab.observe.observer import Region
 
-__all__ = ["APIS", "BOOT_SECONDS", "Ran", "Session", "all_kinds", "at_edge", "booted", "choose_api"]
+__all__ = ["APIS", "BOOT_SECONDS", "Ran", "Session", "all_kinds", "at_edge", "booted"]
 
-APIS = ("auto", "mbedtls", "psa")
+APIS = ("auto", *(api.name for api in known.KNOWN))
 RANDOM_KINDS = ("POLL", "CTR-DRBG")
 SWITCHES_PER_CALL = 24
 BOOT_SECONDS = 10.0
 "Virtual time in which the firmware must come to its first crypto call, sleep or end."
-TYPES = (
-    "aes", "des", "des3", "gcm", "ccm", "md5", "sha1", "sha256", "sha512", "md", "ctr_drbg", "entropy",
-)  # fmt: skip
-
-
-PSA_TYPES = ("psa_hash_operation_t", "psa_cipher_operation_t", "psa_core_key_attributes_t")
 
 
 @dataclass(slots=True)
@@ -73,34 +65,6 @@ def all_kinds(api: Api) -> list[str]:
     ways = (True, False)
     kinds += [key_kind(kind, size, way) for kind in ONE_DIRECTION for size in (16, 24) for way in ways]
     return [*kinds, *(f"{kind} {what}" for kind in ("GCM", "CCM") for what in ("seal", "unseal")), "GCM starts"]
-
-
-def choose_api(name: str, machine: Machine) -> Api:
-    """The adapter by name; `auto` takes what the firmware has symbols of.
-
-    Raises: FirmwareError with one sentence when there is none.
-    """
-    image = machine.image
-    assert image is not None
-    if not len(image.symbols):
-        raise FirmwareError(f"{image.path}: {presence.STRIPPED}")
-    sizes = type_sizes(image.path, {*(f"mbedtls_{type_}_context" for type_ in TYPES), *PSA_TYPES})
-    legacy = MbedTls(image.symbols, sizes, returning_functions(image.path, MbedTls.maybe_void()))
-    psa = Psa(image.symbols, sizes, key_id_first="psa_core_key_attributes_t" in sizes)
-    if name == "psa" or not any(entry in image.symbols for entry in legacy.entries()):
-        if any(entry in image.symbols for entry in psa.entries()):
-            return psa
-        if name == "psa":
-            raise FirmwareError(f"{image.path} has no function of PSA Crypto that check could call; try --api auto")
-    if name in ("auto", "mbedtls") and any(entry in image.symbols for entry in legacy.entries()):
-        return legacy
-    if name == "mbedtls":
-        raise FirmwareError(f"{image.path} has no function of mbed TLS that check could call; try --api auto")
-    examples = ", ".join(sorted(legacy.entries())[:3])
-    raise FirmwareError(
-        f"{image.path} has none of the crypto functions that check knows ({legacy.name}: {examples}, ...); "
-        "`cryplab run` watches its accesses all the same, and Machine.call calls any function"
-    )
 
 
 def boot(machine: Machine, entries: Sequence[str], init: Sequence[str] = (), seconds: float = BOOT_SECONDS) -> str:
@@ -149,12 +113,10 @@ class Session:
     ) -> None:  # fmt: skip
         self.machine = Machine(board, seed=seed)
         self.machine.load(firmware)
-        self.api = choose_api(api, self.machine)
-        self.observer = self.machine.observe(deep=True) if observe else None
         assert self.machine.image is not None
-        apis: list[Api] = [MbedTls(self.machine.image.symbols, {}), Psa(self.machine.image.symbols, {})]
-        entries = [name for known in apis for name in known.entries()]
-        self.where = boot(self.machine, entries, (*init, *self.api.prepare))
+        self.api = known.choose(api, self.machine.image)
+        self.observer = self.machine.observe(deep=True) if observe else None
+        self.where = boot(self.machine, known.entries(self.machine.image.symbols), (*init, *self.api.prepare))
         self.presence = presence.find(self.machine.image, self.api, all_kinds(self.api))
         self.target = Target(self.machine, self.api, seed=seed)
         self.injections = inject.parse(injections, seed)
