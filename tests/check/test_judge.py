@@ -20,8 +20,9 @@ def test_difference_says_where() -> None:
 
 
 def test_error_returned() -> None:
-    assert judge(STEP, Expected(), Got("refused", MINUS_0X12)) == ["error -0x0012 was returned, success was due"]
-    assert judge(STEP, Expected("may refuse"), Got("refused", MINUS_0X12)) == []
+    got = Got("refused", MINUS_0X12, text="-0x0012")
+    assert judge(STEP, Expected(), got) == ["error -0x0012 was returned, success was due"]
+    assert judge(STEP, Expected("may refuse"), got) == []
 
 
 def test_success_where_an_error_was_due() -> None:

@@ -33,7 +33,7 @@ def judge(step: Step, expected: Expected, got: Got) -> list[str]:
         problems += _leaks(expected, got)
     elif got.status == "refused":
         if expected.status != "may refuse":
-            problems.append(f"error -{(1 << 32) - got.value & 0xFFFF_FFFF:#06x} was returned, success was due")
+            problems.append(f"error {got.text} was returned, success was due")
         return problems
     else:
         for name, value in expected.outputs.items():

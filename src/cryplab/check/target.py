@@ -32,7 +32,7 @@ CALL_SECONDS, SECONDS_PER_BYTE = 1.0, 40e-6
 class Got:
     """What a step gave.
 
-    `status`: "ok", "refused", "unsupported", "crashed", "hung". `value`: the status word returned.
+    `status`: "ok", "refused", "unsupported", "crashed", "hung". `value`: the status word returned; `text`: more.
     `outputs` by name; `before`: what lay in them. `damage`: sentences about memory that was changed.
     """
 
@@ -90,6 +90,8 @@ class Target:
             start, size = self._slots[number][0] - self.base, self._slots[number][1]
             self.view[start : start + size] = bytes(size)
         got = self.execute(plan, step.place.edge)
+        if plan.may_refuse and got.status == "refused":
+            got.status, got.text = "unsupported", plan.may_refuse
         self._remember(step, got)
         return got
 
@@ -146,6 +148,7 @@ class Target:
             elif call.returns == "status" and got.status == "ok":
                 got.value, got.status = value, self.api.status(value)
                 if got.status != "ok":
+                    got.text = self.api.error(value) if got.status == "refused" else ""
                     return
             if call.kept_from:
                 at = addresses[call.kept_from] - self.base

@@ -81,7 +81,8 @@ class Join:
 class Plan:
     """What a step comes to: calls, buffers, and which buffers are results.
 
-    `joins` puts results together; `clear`: contexts that are zeroed before; `unsupported`: why there is no plan.
+    `joins` puts results together; `clear`: contexts that are zeroed before; `unsupported`: why there is no plan;
+    `may_refuse`: why an error of these calls is no failure, only something that this firmware does not do.
     """
 
     calls: tuple[Call, ...] = ()
@@ -90,13 +91,14 @@ class Plan:
     joins: tuple[Join, ...] = ()
     clear: tuple[int, ...] = ()
     unsupported: str = ""
+    may_refuse: str = ""
 
 
 @dataclass(slots=True)
 class Chain:
     """What the caller keeps of a context between calls: IV or counter, offset and key stream block; kind; key.
 
-    `ids`: names of the key ids that were made for it.
+    `ids`: names of the key ids that were made for it. `open`: a message has begun and not ended.
     """
 
     kind: str = ""
@@ -105,6 +107,7 @@ class Chain:
     stream: bytes = bytes(16)
     key: bytes = b""
     ids: list[str] = field(default_factory=list)
+    open: bool = False
 
 
 class Api(Protocol):
@@ -113,6 +116,8 @@ class Api(Protocol):
     name: str
     prepare: tuple[str, ...]
     "Functions without arguments to be called once before all others."
+    keeps_refused: frozenset[str]
+    "Kinds whose plaintext may stay in the output when the tag is wrong: the API does not promise to wipe it."
 
     def needs(self, kind: str) -> tuple[str, ...] | None:
         """Functions that a kind of context, mode or call needs (`Case.kinds`), by the names this firmware has.
@@ -128,6 +133,9 @@ class Api(Protocol):
 
     def status(self, value: int) -> Status:
         """What a returned word means."""
+
+    def error(self, value: int) -> str:
+        """A returned error as the library's headers write it, for a sentence."""
 
     def entries(self) -> Collection[str]:
         """Functions at whose first call the firmware counts as booted."""

@@ -9,6 +9,7 @@ from cryplab.check import presence
 from cryplab.check.api import Api
 from cryplab.check.api.mbedtls import MbedTls
 from cryplab.check.api.psa import Psa
+from cryplab.check.api.wolfcrypt import TYPES, WolfCrypt
 from cryplab.check.sizes import returning_functions, type_sizes
 from cryplab.errors import FirmwareError, UsageError, nearest
 from cryplab.loader import Image
@@ -50,9 +51,15 @@ def _psa(image: Image) -> Api:
     return Psa(image.symbols, sizes, key_id_first="psa_core_key_attributes_t" in sizes)
 
 
+def _wolfcrypt(image: Image) -> Api:
+    sizes = type_sizes(image.path, set(TYPES.values()))
+    return WolfCrypt(image.symbols, sizes, returning_functions(image.path, WolfCrypt.maybe_void()))
+
+
 KNOWN = (
     Known("mbedtls", "mbed TLS", lambda symbols: MbedTls(symbols, {}), _mbedtls),
     Known("psa", "PSA Crypto", lambda symbols: Psa(symbols, {}), _psa),
+    Known("wolfcrypt", "wolfCrypt", lambda symbols: WolfCrypt(symbols, {}), _wolfcrypt),
 )
 "In the order in which `auto` asks."
 

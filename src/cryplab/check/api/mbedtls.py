@@ -48,6 +48,7 @@ KINDS = (
     *HASH_MODULES,
     *(f"HMAC-{name}" for name in HASH_MODULES),
     "CTR-DRBG",
+    "HASH-DRBG",
     "POLL",
 )
 "Every kind of context that can be opened."
@@ -64,6 +65,7 @@ class MbedTls:
 
     name = "mbedtls"
     prepare: tuple[str, ...] = ()
+    keeps_refused: frozenset[str] = frozenset()
 
     def __init__(self, symbols: Symbols, sizes: Mapping[str, int], returning: Collection[str] = ()) -> None:
         self._symbols, self._sizes, self._returning = symbols, sizes, returning
@@ -91,9 +93,11 @@ class MbedTls:
             names | {f"mbedtls_{m}_init" for m in ("aes", "gcm", "ccm", "des", "des3", "sha256", "sha1", "md5")}
         )
 
-    def needs(self, kind: str) -> tuple[str, ...]:
+    def needs(self, kind: str) -> tuple[str, ...] | None:
         """See `Api.needs`."""
         name, _, what = kind.partition(" ")
+        if name == "HASH-DRBG":
+            return None
         if what == "life":
             return tuple(f"mbedtls_{self._module(name)}_{end}" for end in ("init", "free"))
         if what == "hmac":
@@ -174,6 +178,10 @@ class MbedTls:
         if signed == 0:
             return "ok"
         return "unsupported" if signed in UNSUPPORTED else "refused"
+
+    def error(self, value: int) -> str:
+        """`-0x0072`."""
+        return f"-{WORD - value & WORD - 1:#06x}"
 
     # -- steps ---------------------------------------------------------------------------------
     def plan(self, step: Step, chains: Mapping[int, Chain]) -> Plan:

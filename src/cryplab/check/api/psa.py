@@ -47,6 +47,7 @@ class Psa:
 
     name = "psa"
     prepare: tuple[str, ...] = ("psa_crypto_init",)
+    keeps_refused: frozenset[str] = frozenset()
 
     def __init__(self, symbols: Symbols, sizes: Mapping[str, int], *, key_id_first: bool = True) -> None:
         self._symbols, self._sizes, self._key_id_first = symbols, sizes, key_id_first
@@ -81,6 +82,10 @@ class Psa:
         if signed == 0:
             return "ok"
         return "unsupported" if signed == NOT_SUPPORTED else "refused"
+
+    def error(self, value: int) -> str:
+        """`-134`."""
+        return str(value - WORD if value >= WORD // 2 else value)
 
     # -- steps ---------------------------------------------------------------------------------
     def plan(self, step: Step, chains: Mapping[int, Chain]) -> Plan:

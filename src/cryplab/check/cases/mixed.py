@@ -23,6 +23,7 @@ FAMILIES: dict[str, Callable[[str], bool]] = {
     "all": lambda name: True,
 }
 RECORDS = (1, 16, 100, 255, 1400)
+GENERATORS = ("CTR-DRBG", "HASH-DRBG")
 BLOCK, SALT, EXPLICIT, HEADER = 16, 4, 8, 13
 
 
@@ -178,15 +179,10 @@ def _random(make: Maker) -> Iterator[Case]:
             there = Place(output=offset)
             twice = [Step("random", length=size, place=there) for _ in range(2)]
             yield case("random", "RNG", f"{size} bytes at +{offset}", opened("POLL"), twice)
-            yield case(
-                "random",
-                "CTR-DRBG",
-                f"{size} bytes at +{offset}",
-                opened("CTR-DRBG"),
-                Step("seed", data=b"check"),
-                twice,
-                Step("free"),
-            )
-    others = [step for n in (0, 1) for step in (*opened("CTR-DRBG", context=n), Step("seed", n))]
-    others += [Step("random", n % 2, length=32) for n in range(6)]
-    yield case("random", "CTR-DRBG", "two contexts", others)
+            for row in GENERATORS:
+                seeded = [*opened(row), Step("seed", data=b"check")]
+                yield case("random", row, f"{size} bytes at +{offset}", seeded, twice, Step("free"))
+    for row in GENERATORS:
+        others = [step for n in (0, 1) for step in (*opened(row, context=n), Step("seed", n))]
+        others += [Step("random", n % 2, length=32) for n in range(6)]
+        yield case("random", row, "two contexts", others)
