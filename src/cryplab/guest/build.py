@@ -57,6 +57,9 @@ KEPT = {
     ),
 }  # fmt: skip
 
+WHOLE = {"wolfssl-check"}
+"Programs that keep every function of their modules."
+
 # Files of mbed TLS that the two programs can reach, as far as a version has them
 MBEDTLS_MODULES = (
     "aes", "aria", "arc4", "asn1parse", "asn1write", "base64", "bignum", "camellia", "ccm", "chacha20",
@@ -250,18 +253,18 @@ def _program_units(program: str, build: str, flags: tuple[str, ...], headers: st
 
 
 def _network_units(program: str, root: Path, build: str, target: Target, board_folder: Path, lwip: Path) -> list[Unit]:
-    """As for the others but for the library's configuration, and lwIP with its port."""
-    port, lwip_headers = HERE / "ports" / "lwip", lwip / "src" / "include"
+    """As for the others but for the library's configuration, lwIP with its port, and the library's TLS sessions."""
+    port, lwip_headers, sessions = HERE / "ports" / "lwip", lwip / "src" / "include", HERE / "ports" / "mbedtls" / "tls"
     flags = (
         *_library_flags(root, build, target, network.CONFIG), f"-I{board_folder}", f"-I{port}", f"-I{lwip_headers}",
-        *network.FLAGS.get(program, ()),
+        f"-I{sessions}", f"-I{HERE / 'programs'}", *network.FLAGS.get(program, ()),
     )  # fmt: skip
     headers = _headers(*(HERE / part for part in OUR_FOLDERS), root / "include", lwip_headers, board_folder)
     return [
         *_mbedtls_units(root, flags, (*MBEDTLS_MODULES, *network.MBEDTLS_MODULES)),
         *_program_units(program, build, flags, headers),
         *(Unit(file, (*flags, "-w"), headers) for file in network.lwip_sources(lwip)),
-        *(Unit(file, (*flags, *OUR_FLAGS), headers) for file in sorted(port.glob("*.c"))),
+        *(Unit(file, (*flags, *OUR_FLAGS), headers) for part in (port, sessions) for file in sorted(part.glob("*.c"))),
     ]
 
 
@@ -326,7 +329,7 @@ def _link(compiler: Compiler, program: str, build: str, target: Target, objects:
     script = HERE / "common" / "cortex-m.ld"
     flags = (
         *CORE_FLAGS[target.chip.core], *LINK_FLAGS, *(f"-Wl,-u,{name}" for name in KEPT.get(program, ())),
-        f"-T{script}",
+        *(("-Wl,--no-gc-sections",) if program in WHOLE else ()), f"-T{script}",
         f"-Wl,--defsym=FLASH_SIZE={target.chip.flash}", f"-Wl,--defsym=RAM_SIZE={target.chip.ram}",
         *((f"-Wl,--defsym=STACK_SIZE={wolfssl.STACK_BYTES}",) if program.startswith("wolfssl") else ()),
     )  # fmt: skip

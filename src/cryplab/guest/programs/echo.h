@@ -1,21 +1,16 @@
-/* What echo client and echo server have in common: the host's wishes, a TLS context over a TCP stream, and the report.
+/* What echo client and echo server have in common: the host's wishes, a TLS session over a TCP stream, and the report.
  *
  * Each program includes it once. Little endian, natural alignment; tests/tls/echo.py has the same layout.
  */
 #ifndef ECHO_H
 #define ECHO_H
 
-#include <string.h>
-
 #include "clock.h"
 #include "console.h"
-#include "mbedtls/ctr_drbg.h"
-#include "mbedtls/entropy.h"
-#include "mbedtls/entropy_poll.h"
-#include "mbedtls/error.h"
-#include "mbedtls/ssl.h"
+#include "date.h"
 #include "network.h"
 #include "rows.h"
+#include "tls_session.h"
 
 #define ECHO_MAGIC 0x4F484345u /* "ECHO" in memory order */
 
@@ -39,90 +34,49 @@ int32_t cryplab_echo_error;
 
 __attribute__((section(".noinit"))) struct cryplab_echo cryplab_echo;
 
-static mbedtls_entropy_context entropy;
-static mbedtls_ctr_drbg_context random;
-static mbedtls_x509_crt certificate;
-static mbedtls_ssl_config config;
-static mbedtls_ssl_context ssl;
+static struct tls_endpoint endpoint;
+static struct tls_session session;
 static struct network_stream stream;
-static int network_failure;
 
-uint32_t network_random(void)
+/* All of these return 1: the step failed. */
+static int network_failed(const char *call, int error)
 {
-    uint32_t word = 0;
-    size_t given;
-    mbedtls_hardware_poll(NULL, (unsigned char *)&word, sizeof word, &given);
-    return word;
-}
-
-static int failed(const char *call, int error)
-{
-    char words[128];
-    cryplab_echo_error = network_failure != 0 ? network_failure : error;
-    if (cryplab_echo_error >= NETWORK_NO_MEMORY) {
-        strcpy(words, network_words(cryplab_echo_error));
-    } else {
-        mbedtls_strerror(error, words, sizeof words);
-    }
-    console_printf("%s() failed: %d: %s\n", call, (int)cryplab_echo_error, words);
+    cryplab_echo_error = error;
+    console_printf("%s() failed: %s (%d)\n", call, network_words(error), error);
     return 1;
 }
 
-static int library_error(int error, int again)
+static int library_failed(const char *call, int error)
 {
-    if (error == NETWORK_AGAIN) {
-        return again;
+    if (session.network_error != 0) {
+        return network_failed(call, session.network_error);
     }
-    if (error == NETWORK_CLOSED && again == MBEDTLS_ERR_SSL_WANT_READ) {
-        return 0; /* end of file: the library says what that means */
-    }
-    network_failure = error;
-    return -1;
-}
-
-static int send_some(void *context, const unsigned char *data, size_t length)
-{
-    int done = network_send(context, data, length);
-    return done > 0 ? done : library_error(done, MBEDTLS_ERR_SSL_WANT_WRITE);
-}
-
-static int receive_some(void *context, unsigned char *data, size_t length)
-{
-    int done = network_receive(context, data, length);
-    return done > 0 ? done : library_error(done, MBEDTLS_ERR_SSL_WANT_READ);
+    char words[128];
+    cryplab_echo_error = error;
+    tls_describe(error, words, sizeof words);
+    console_printf("%s() failed: %s\n", call, words);
+    return 1;
 }
 
 /* True when the call is to be made again; waits until something may have changed. */
 static int again(int result, uint32_t start)
 {
-    if (result != MBEDTLS_ERR_SSL_WANT_READ && result != MBEDTLS_ERR_SSL_WANT_WRITE) {
+    if (result != TLS_AGAIN) {
         return 0;
     }
     if (clock_tick() - start > cryplab_echo.limit_ms) {
-        network_failure = NETWORK_TIMEOUT;
+        session.network_error = NETWORK_TIMEOUT;
         return 0;
     }
     network_wait();
     return 1;
 }
 
-static int setup(int endpoint)
+static int setup(const struct tls_settings *settings)
 {
     date_set(cryplab_echo.date);
-    mbedtls_entropy_init(&entropy);
-    mbedtls_ctr_drbg_init(&random);
-    mbedtls_x509_crt_init(&certificate);
-    mbedtls_ssl_config_init(&config);
-    mbedtls_ssl_init(&ssl);
-    int error = mbedtls_ctr_drbg_seed(&random, mbedtls_entropy_func, &entropy, (const unsigned char *)"echo", 4);
-    if (error == 0) {
-        error = mbedtls_x509_crt_parse(&certificate, (const unsigned char *)cryplab_echo.pem, cryplab_echo.pem_bytes);
-    }
-    if (error == 0) {
-        error = mbedtls_ssl_config_defaults(&config, endpoint, MBEDTLS_SSL_TRANSPORT_STREAM, MBEDTLS_SSL_PRESET_DEFAULT);
-    }
-    mbedtls_ssl_conf_rng(&config, mbedtls_ctr_drbg_random, &random);
-    return error != 0 ? failed("setup", error) : 0;
+    int error = tls_endpoint_open(&endpoint, settings);
+    return error != 0 ? library_failed(endpoint.call, error) : 0;
 }
 
 static int open_network(void)
@@ -135,7 +89,7 @@ static int open_network(void)
         error = network_dhcp();
     }
     if (error != NETWORK_OK) {
-        return failed("network_start", error);
+        return network_failed("network_start", error);
     }
     console_printf("IP Address is %s\n", network_address());
     return 0;
@@ -144,26 +98,23 @@ static int open_network(void)
 static int handshake(void)
 {
     uint32_t start = clock_tick();
-    int error = mbedtls_ssl_setup(&ssl, &config);
-    if (error == 0 && cryplab_echo.name[0] != 0) {
-        error = mbedtls_ssl_set_hostname(&ssl, cryplab_echo.name);
-    }
-    mbedtls_ssl_set_bio(&ssl, &stream, send_some, receive_some, NULL);
-    while (error == 0 && again(error = mbedtls_ssl_handshake(&ssl), start)) {
+    int error = tls_session_open(&session, &endpoint, &stream, cryplab_echo.name[0] != 0 ? cryplab_echo.name : NULL);
+    while (error == 0 && again(error = tls_handshake(&session), start)) {
         error = 0;
     }
     if (error != 0) {
-        return failed("mbedtls_ssl_handshake", error);
+        return library_failed(session.call, error);
     }
-    console_printf("TLS connection established, %s\n", mbedtls_ssl_get_ciphersuite(&ssl));
+    console_printf("TLS connection established, %s\n", tls_suite_name(&session));
     return 0;
 }
 
+/* 0, or a code. */
 static int write_all(const unsigned char *data, size_t length)
 {
     uint32_t start = clock_tick();
     for (size_t done = 0; done < length;) {
-        int result = mbedtls_ssl_write(&ssl, data + done, length - done);
+        int result = tls_write(&session, data + done, length - done);
         if (result > 0) {
             done += (size_t)result;
         } else if (!again(result, start)) {
@@ -179,9 +130,9 @@ static int read_some(unsigned char *data, size_t length)
     uint32_t start = clock_tick();
     int result;
     do {
-        result = mbedtls_ssl_read(&ssl, data, length);
+        result = tls_read(&session, data, length);
     } while (again(result, start));
-    return result == MBEDTLS_ERR_SSL_PEER_CLOSE_NOTIFY || result == MBEDTLS_ERR_SSL_CONN_EOF ? 0 : result;
+    return result;
 }
 
 #endif

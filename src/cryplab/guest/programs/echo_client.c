@@ -1,4 +1,6 @@
 /* Sends bytes to a TLS echo server and compares what comes back: it shows that long conversations stay right. */
+#include <string.h>
+
 #include "echo.h"
 
 #define CHUNK 2048
@@ -12,7 +14,7 @@ static int connect_server(void)
     if (error == NETWORK_OK) {
         error = network_connect(&stream, &address, cryplab_echo.port, cryplab_echo.limit_ms);
     }
-    return error != NETWORK_OK ? failed("network_connect", error) : 0;
+    return error != NETWORK_OK ? network_failed("network_connect", error) : 0;
 }
 
 static int exchange(void)
@@ -29,11 +31,11 @@ static int exchange(void)
         for (size_t done = 0; result >= 0 && done < length; done += (size_t)result) {
             result = read_some(back + done, length - done);
             if (result == 0) {
-                return failed("read_some", NETWORK_CLOSED);
+                return network_failed(session.call, NETWORK_CLOSED);
             }
         }
         if (result < 0) {
-            return failed("mbedtls_ssl_read", result);
+            return library_failed(session.call, result);
         }
         if (memcmp(sent, back, length) != 0) {
             console_printf("byte %u or later came back wrong\n", (unsigned)cryplab_echoed);
@@ -47,11 +49,10 @@ static int exchange(void)
 
 int main(void)
 {
-    int error = setup(MBEDTLS_SSL_IS_CLIENT);
-    mbedtls_ssl_conf_ca_chain(&config, &certificate, NULL);
-    error = error || open_network() || connect_server() || handshake() || exchange();
+    const struct tls_settings settings = {.verify = 1, .ca = cryplab_echo.pem, .ca_bytes = cryplab_echo.pem_bytes};
+    int error = setup(&settings) || open_network() || connect_server() || handshake() || exchange();
     if (!error) {
-        mbedtls_ssl_close_notify(&ssl);
+        tls_close_notify(&session);
     }
     network_close(&stream);
     return error;
