@@ -1,4 +1,4 @@
-"""Calling a firmware function from Python, by the AAPCS, and stubs that return at once.
+"""Calling a firmware function from Python, by the AAPCS.
 
 Arguments go to r0 to r3, then to the stack; the result is r0. The call runs on a stack of the bench's
 own memory, in thread mode on the main stack, with interrupts as the firmware left them; it ends at
@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cryplab.errors import GuestCrash, LimitReached, UsageError
+from cryplab.bench_memory import BENCH_BASE, BENCH_SIZE, TRAP
+from cryplab.errors import GuestCrash, LimitReached
+from cryplab.running import at_breakpoint
 
 if TYPE_CHECKING:
     from cryplab.machine import Machine
 
-__all__ = ["call", "stub"]
+__all__ = ["call"]
 
 RED_ZONE = 256
 "Bytes below the stack pointer of a call that pauses which are left alone."
@@ -27,15 +29,13 @@ WORD = 0xFFFF_FFFF
 
 def call(machine: Machine, function: str | int, args: tuple[int | bytes | bytearray, ...], seconds: float) -> int:
     """See `Machine.call`."""
-    from cryplab.machine import BENCH_BASE, BENCH_SIZE, TRAP
-
     core = machine.core
     entry = function if isinstance(function, int) else machine.symbol(function).entry
     if entry & ~1 in machine.stubs:
         return machine.stubs[entry & ~1]
     nested = machine.calls_open > 0
     before = {register: core.read_register(register) for register in ((*SAVED, *FP_REGISTERS) if nested else SAVED)}
-    mark = machine._arena
+    mark = machine.bench_memory.used
     words = [a & WORD if isinstance(a, int) else machine.allocate(bytes(a)) for a in args]
     top = before["sp"] - RED_ZONE if nested else BENCH_BASE + BENCH_SIZE
     sp = (top - 4 * max(0, len(words) - 4)) & ~7
@@ -48,28 +48,28 @@ def call(machine: Machine, function: str | int, args: tuple[int | bytes | bytear
     core.write_register("xpsr", before["xpsr"] & 0x1FF | 1 << 24)
     core.write_register("pc", entry | 1)
     core.fault = None
-    machine._stop_reason = ""
+    machine.stop_reason = ""
     machine.calls_made += not nested
     machine.calls_open += 1
     try:
-        _until_trap(machine, function, TRAP, seconds)
+        _until_trap(machine, function, seconds)
         return core.read_register("r0")
     finally:
         machine.calls_open -= 1
         for register, value in before.items():
             core.write_register(register, value)
-        machine._arena = mark
+        machine.bench_memory.used = mark
 
 
-def _until_trap(machine: Machine, function: str | int, trap: int, seconds: float) -> None:
+def _until_trap(machine: Machine, function: str | int, seconds: float) -> None:
     core, clock = machine.core, machine.clock
     limit = clock.now + clock.cycles_for(seconds)
     while True:
         stop = core.run(limit)
         pc = core.read_register("pc") & ~1
-        if stop.reason in ("breakpoint", "bkpt") and pc == trap:
+        if stop.reason in ("breakpoint", "bkpt") and pc == TRAP:
             return
-        if stop.reason == "host" and not machine._stop_reason:
+        if stop.reason == "host" and not machine.stop_reason:
             machine.at_pause()
             continue
         name = machine.where(function) if isinstance(function, int) else function
@@ -83,25 +83,10 @@ def _until_trap(machine: Machine, function: str | int, trap: int, seconds: float
         if stop.reason == "idle":
             raise LimitReached(f"{name} sleeps at {machine.where(pc)}, with nothing that could wake it")
         if stop.reason in ("bkpt", "breakpoint"):
-            outcome = machine._at_breakpoint(stop)
+            outcome = at_breakpoint(machine)
             if outcome is not None:
                 raise GuestCrash(f"{name} ended the firmware: {outcome.text or outcome.reason}", outcome.crash)
         if stop.reason == "reset":
             raise GuestCrash(f"{name} reset the chip")
         if stop.reason == "host":
             raise LimitReached(f"{name} was stopped at {machine.where(pc)}")
-
-
-def stub(machine: Machine, text: str) -> None:
-    """Make a function return a value at once: `SYMBOL=VALUE` (value optional, default 0).
-
-    The function's first instruction becomes a breakpoint of the bench; no code is patched.
-    """
-    name, _, value = text.partition("=")
-    try:
-        number = int(value or "0", 0) & WORD
-    except ValueError:
-        raise UsageError(f"--stub {text}: '{value}' is no number; expected SYMBOL=VALUE") from None
-    entry = machine.symbol(name).entry & ~1
-    machine.stubs[entry] = number
-    machine.core.breakpoint(entry)

@@ -15,8 +15,10 @@ import struct
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from cryplab.bench_memory import BENCH_BASE, BENCH_SIZE, TRAP
 from cryplab.chip import At, Flash
 from cryplab.errors import FirmwareError, UsageError
+from cryplab.layout import Layout, layouts
 from cryplab.loader import Image
 from cryplab.observe.api import Function, known_functions
 from cryplab.observe.contexts import Call
@@ -70,6 +72,7 @@ class Attachment:
             memories=memories(machine),
             rcc=next((at.base for at in machine.chip.modelled if at.name == "RCC"), None),
             functions=functions,
+            layout=self._layout,
             place=self._place,
             unwind=self._unwind,
             frequency=self._frequency,
@@ -77,6 +80,7 @@ class Attachment:
             handler=self._handler,
             deep=deep,
         )
+        self._layouts: dict[str, Layout | None] = {}
         self._recent: tuple[int, int, memoryview] = (0, 0, memoryview(b""))
         "Memory read last."
         self._taps = taps_of(machine)
@@ -101,12 +105,12 @@ class Attachment:
         self._taps.drain()
         if address in self._returns:
             self.observer.leave(address, sp, r0, cycle)
-            if self._tasks and address == self._trap:
+            if self._tasks and address == TRAP:
                 self._back_from_task()
         function = self._entries.get(address)
         if function is None:
             return
-        if lr & ~1 == self._trap and self.machine.calls_open > 1:
+        if lr & ~1 == TRAP and self.machine.calls_open > 1:
             self._as_task()
         back = lr & ~1
         if back not in self._returns and len(self._returns) < WATCHED_RETURNS_MOST:
@@ -124,12 +128,6 @@ class Attachment:
             )
         )
 
-    @property
-    def _trap(self) -> int:
-        from cryplab.machine import TRAP
-
-        return TRAP
-
     def _as_task(self) -> None:
         """The bench calls a function while another call pauses: that is another task's work."""
         self._tasks.append(self.observer.contexts.thread)
@@ -146,6 +144,11 @@ class Attachment:
         return struct.unpack(f"<{count}I", data) if data is not None else ()
 
     # -- what the observer asks ----------------------------------------------------------------
+    def _layout(self, name: str) -> Layout | None:
+        if name not in self._layouts:
+            self._layouts[name] = layouts(self.image.path, {name}).get(name)
+        return self._layouts[name]
+
     def _read_memory(self, address: int, size: int) -> bytes | None:
         base, end, view = self._recent
         if base <= address and address + size <= end:
@@ -232,8 +235,6 @@ def _rcc_bit(machine: Machine, path: str | None) -> tuple[int, int] | None:
 
 def memories(machine: Machine) -> list[Region]:
     """The chip's memories, and the bench's own."""
-    from cryplab.machine import BENCH_BASE, BENCH_SIZE
-
     regions = [Region("the bench's memory", BENCH_BASE, BENCH_SIZE)]
     for memory in machine.chip.memory:
         flash = isinstance(memory, Flash)
