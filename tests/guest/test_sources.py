@@ -180,7 +180,8 @@ def tarball(path: Path, names: dict[str, bytes]) -> None:
 
 def test_fetch_checks_and_unpacks(empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     packed = empty_cache / "packed.tar.gz"
-    tarball(packed, {"top/library/aes.c": b"aes", "top/tests/big": b"no", "top/../../escape": b"no", "lone": b"no"})
+    wanted = {"top/library/aes.c": b"aes", "top/include/aes.h": b"", "top/LICENSE": b""}
+    tarball(packed, {**wanted, "top/tests/big": b"no", "top/../../escape": b"no", "lone": b"no"})
     fake_apt(empty_cache, f'[ "$#" -gt 0 ] && cp {packed} mbedtls_2.28.3.orig.tar.gz')
     monkeypatch.setenv("PATH", f"{empty_cache / 'bin'}:/usr/bin:/bin")
     monkeypatch.setattr(sources, "apt_source_files", lambda: [put(empty_cache, "a.list", ONE_LINE)])
@@ -194,7 +195,13 @@ def test_fetch_checks_and_unpacks(empty_cache: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(PACKAGES, "mbedtls", good)
     lines: list[str] = []
     folder = library("mbedtls", progress=lines.append)
-    assert sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()) == ["library/aes.c"]
+    assert sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()) == [
+        "LICENSE", "include/aes.h", "library/aes.c",
+    ]  # fmt: skip
     assert lines == ["mbed TLS 2.28.3: fetching the Debian source package"]
     assert library("mbedtls", progress=lines.append) == folder
     assert len(lines) == 1  # kept
+    (folder / "LICENSE").unlink()  # as an earlier version that kept less would have it
+    assert library("mbedtls", progress=lines.append) == folder
+    assert len(lines) == 2
+    assert (folder / "LICENSE").is_file()

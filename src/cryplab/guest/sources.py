@@ -7,6 +7,7 @@ authentication settings. No system file is changed. The original tarball's SHA-2
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -48,6 +49,10 @@ class SourcePackage:
     probe: str
     older: str = ""
 
+    def complete(self, folder: Path) -> bool:
+        """Whether all that we keep is in a folder, which an earlier cryplab may have filled with less."""
+        return (folder / self.probe).is_file() and all((folder / part).exists() for part in self.keep)
+
 
 PACKAGES = {
     "mbedtls": SourcePackage(
@@ -67,7 +72,7 @@ PACKAGES = {
         tarball="wolfssl_5.5.4.orig.tar.gz",
         sha256="b7ee150e49def77c765bc02aac92ddeb0bebefd4cb12aa263d8f95e405221fb8",
         variable="CRYPLAB_WOLFSSL",
-        keep=("wolfcrypt", "wolfssl", "COPYING", "LICENSING"),
+        keep=("src", "wolfcrypt", "wolfssl", "COPYING", "LICENSING"),
         probe="wolfcrypt/src/aes.c",
         older="ctaocrypt/src/aes.c",
     ),
@@ -126,7 +131,7 @@ def library(name: str, source: str | Path | None = None, progress: Progress | No
             raise ToolError(f"{folder}: no {package.title} sources here, {package.probe} is missing")
         return folder
     folder = cache_folder() / "sources" / f"{package.name}-{package.version}"
-    if not (folder / package.probe).is_file():
+    if not package.complete(folder):
         _fetch(package, folder, progress or (lambda _line: None))
     return folder
 
@@ -295,10 +300,10 @@ def _unpack(package: SourcePackage, tarball: Path, folder: Path) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             if data is not None:
                 target.write_bytes(data.read())
-    if folder.exists():
-        shutil.rmtree(folder)
+    with contextlib.suppress(FileNotFoundError):
+        folder.rename(tarball.parent / "incomplete")
     try:
         fresh.rename(folder)
     except OSError:
-        if not (folder / package.probe).is_file():  # somebody else was faster: theirs is as good
+        if not package.complete(folder):  # somebody else was faster: theirs is as good
             raise
