@@ -1,8 +1,9 @@
 """Contexts and calls: which crypto function runs, for which object, and what the object was told before.
 
 An object is a context pointer between `init` and `free`; used again at the same address it is another one. Calls
-nest; the innermost known one owns the accesses. Two accesses belong together when one call is inside the other,
-or when a context is shared by both chains of calls: compilers put functions in line, so a table function may
+nest; the innermost known one owns the accesses, but a driver's function inside a library's call is part of that, and
+its handle stands for the library's context from then on. Two accesses belong together when one call is inside the
+other, or when a context is shared by both chains of calls: compilers put functions in line, so a table function may
 do its work without being seen.
 """
 
@@ -10,10 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cryplab.observe.api import Function
 from cryplab.observe.events import CallEntry
+
+if TYPE_CHECKING:
+    from cryplab.layout import Layout
 
 __all__ = ["Call", "Contexts", "Object", "ReadMemory"]
 
@@ -132,8 +136,13 @@ class Call:
 class Contexts:
     """Objects by address, and the stack of calls of each thread."""
 
-    def __init__(self, functions: dict[str, Function], read_memory: ReadMemory) -> None:
-        self.functions, self.read_memory = functions, read_memory
+    def __init__(
+        self,
+        functions: dict[str, Function],
+        read_memory: ReadMemory,
+        layout: Callable[[str], Layout | None] = lambda name: None,
+    ) -> None:
+        self.functions, self.read_memory, self.layout = functions, read_memory, layout
         self.objects: dict[int, Object] = {}
         self.stacks: dict[int, list[Call]] = {}
         self.thread = 0
@@ -158,13 +167,32 @@ class Contexts:
         self.current = stack[-1] if stack else None
 
     # -- calls ---------------------------------------------------------------------------------
-    def enter(self, entry: CallEntry) -> Call:
-        """A known function begins."""
+    def covers(self, entry: CallEntry) -> bool:
+        """A driver's function begins inside a library's call: not a call of its own."""
         function = self.functions[entry.function]
+        stack = self._stack(entry)
+        if not function.driver or not stack or stack[-1].function.driver:
+            return False
+        handle, target = function.bind(entry.arguments).get("ctx", 0), stack[-1].object
+        if handle and target.address:
+            self.objects[handle] = target
+        return True
+
+    def _stack(self, entry: CallEntry) -> list[Call]:
+        """The calls that this one is made from."""
         stack = self.stacks.setdefault(self.thread, [])
         while stack and (stack[-1].entry.sp < entry.sp or len(stack) >= DEEPEST):
             stack.pop().open = False  # left by longjmp, or its return was not seen
+        return stack
+
+    def enter(self, entry: CallEntry) -> Call:
+        """A known function begins."""
+        function = self.functions[entry.function]
+        stack = self._stack(entry)
         arguments = function.bind(entry.arguments)
+        if function.inside:
+            self._look_inside(function, arguments)
+            function = function.settled(arguments)
         caller = stack[-1] if stack else None
         target = self._object(function, arguments)
         call = Call(function, entry, arguments, target, caller, self.thread)
@@ -192,6 +220,16 @@ class Contexts:
         self.current = stack[-1] if stack else None
         return ended
 
+    def _look_inside(self, function: Function, arguments: dict[str, int]) -> None:
+        """Roles that lie in the handle."""
+        layout, handle = self.layout(function.handle), arguments.get("ctx", 0)
+        for role, path in function.inside.items():
+            if handle and layout is not None and path in layout:
+                member = layout[path]
+                data = self._bytes(handle + member.offset, member.size)
+                if data:
+                    arguments[role] = int.from_bytes(data, "little")
+
     # -- objects -------------------------------------------------------------------------------
     def _object(self, function: Function, arguments: dict[str, int]) -> Object:
         address = arguments.get("ctx", 0)
@@ -217,7 +255,7 @@ class Contexts:
             target.message += 1
             target.data_bytes, target.aad_bytes = call.get("length"), call.get("aad_length")
             target.whole, target.chain = True, None
-        elif does == "update":
+        elif does in ("update", "finish"):
             target.data_bytes += call.get("length")
         elif does == "clone":
             source = self.objects.get(call.get("src"))
@@ -240,7 +278,7 @@ class Contexts:
             return
         if "input" in call.arguments and length <= SNAPSHOT_BYTES_MOST:
             call.input_before = self._bytes(call.get("input"), length) or b""
-        if "output" in call.arguments and call.function.algorithm not in ("MD5", "SHA-1", "SHA-256"):
+        if "output" in call.arguments and not call.function.algorithm.startswith(("MD5", "SHA-", "HMAC")):
             call.behind_output = self._bytes(call.get("output") + length, 16) or b""
             if call.function.does == "random":
                 call.output_before = self._bytes(call.get("output"), min(length, SNAPSHOT_BYTES_MOST)) or b""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from cryplab.layout import Layout
 from cryplab.observe import rules
 from cryplab.observe.api import Function, known_functions
 from cryplab.observe.contexts import Call, Contexts, ReadMemory
@@ -72,6 +73,7 @@ class Observer:
         memories: for the reach of DMA.
         rcc: base of RCC, for resets and gates of the watched blocks.
         functions: known crypto functions; default all tables.
+        layout: where the members of a C struct lie, by its name; None when not known.
         place: instruction address and cycle to function and source line.
         unwind: callers of a call, innermost first, while it is open.
         frequency: hertz of a clock of the clock tree by name, None when unknown.
@@ -88,6 +90,7 @@ class Observer:
         memories: Iterable[Region] = (),
         rcc: int | None = None,
         functions: dict[str, Function] | None = None,
+        layout: Callable[[str], Layout | None] = lambda name: None,
         place: Callable[[int, int], Place] = lambda pc, cycle: Place(pc, cycle),
         unwind: Callable[[Call], list[str]] = lambda call: [],
         frequency: Callable[[str], int | None] = lambda name: None,
@@ -97,7 +100,7 @@ class Observer:
     ) -> None:
         self.read_memory, self.memories, self.deep = read_memory, list(memories), deep
         self.place, self.unwind, self.frequency, self.hz, self.handler = place, unwind, frequency, hz, handler
-        self.contexts = Contexts(functions or known_functions(), read_memory)
+        self.contexts = Contexts(functions or known_functions(), read_memory, layout)
         self._found = Findings()
         self._out_of_reach: dict[tuple[str, int], tuple[Any, ...]] = {}
         "Findings of O12 by block and place, and by block and (negative) cycle of the cause."
@@ -183,6 +186,8 @@ class Observer:
 
     def enter(self, entry: CallEntry) -> None:
         """A known function begins. Accesses before it must have arrived."""
+        if self.contexts.covers(entry):
+            return
         for shadow in self.shadows:
             shadow.call_changed()
         call = self.contexts.enter(entry)
