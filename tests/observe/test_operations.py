@@ -19,11 +19,11 @@ def test_merge() -> None:
     rows = operation_table([op(0, 100), op(100, 300), digest, op(700, 750, bits=256)], 1000)
     assert [(r.name, r.key_bits, r.calls) for r in rows] == [
         ("AES-CBC", 128, 2),
-        ("SHA-256", 0, 1),
         ("AES-CBC", 256, 1),
+        ("SHA-256", 0, 1),
     ]
-    aes, sha, _ = rows
-    assert (aes.data_bytes, aes.elapsed_cycles, aes.busy_cycles, aes.share) == (128, 300, 112, 0.3)
+    aes, _, sha = rows
+    assert (aes.data_bytes, aes.elapsed_cycles, aes.busy_cycles, aes.share) == (128, 300, 112, 0.112)
     assert (aes.elapsed_per_byte, aes.busy_per_byte) == (300 / 128, 112 / 128)
     assert (sha.by_dma, sha.elapsed_per_byte) == (1, None)
 
@@ -39,7 +39,7 @@ def test_json() -> None:
     )
     assert json.loads(json.dumps(row.as_json())) == {
         "algorithm": "AES", "mode": "CBC", "key_bits": 128, "block": "CRYP", "calls": 2, "dma_calls": 0, "bytes": 128,
-        "cycles": 300, "engine_cycles": 112, "cycles_per_byte": 2.344, "engine_cycles_per_byte": 0.875, "share": 0.3,
+        "cycles": 300, "engine_cycles": 112, "cycles_per_byte": 2.344, "engine_cycles_per_byte": 0.875, "share": 0.112,
         "callers": {"f": 1, "g": 1},
     }  # fmt: skip
 
@@ -48,4 +48,14 @@ def test_window() -> None:
     operations = [op(0, 100), op(150, 250), op(200, 300), op(900, 1000)]
     assert cycles_inside(operations, 50, 280) == 50 + 130
     assert cycles_inside(operations, 300, 900) == 0
+    assert cycles_inside(operations, 0, 50) == 50, "those behind the window do not count"
+    assert cycles_inside(operations, 400, 500) == 0
     assert cycles_inside([], 0, 10) == 0
+
+
+def test_a_message_that_waits_in_the_engine_is_no_work() -> None:
+    """Two parts of a message, a tenth of a second between them: the engine worked in 132 cycles."""
+    waiting = Operation("HASH", "SHA-256", "", data_bytes=128, busy_cycles=132, first_cycle=1000, last_cycle=16_801_000)
+    (row,) = operation_table([waiting], 20_000_000)
+    assert row.elapsed_cycles == 16_800_000
+    assert row.share == 132 / 20_000_000

@@ -17,9 +17,10 @@ DES_KEY_BITS = {"DES": 0, "TDES": 0}  # their key sizes are part of the name
 class OperationRow:
     """All operations of one block, algorithm, mode and key size.
 
-    `data_bytes` counts message bytes; `busy_cycles` those in which the engine worked;
+    `data_bytes` counts message bytes; `busy_cycles` those in which the engine worked, `share` theirs of the run;
     `elapsed_cycles` those from the first access of an operation to its last, time that two
-    operations share counted once. `by_dma` of the `calls` moved their data by DMA.
+    operations share counted once: a message that waits in the engine between its parts is under way, too.
+    `by_dma` of the `calls` moved their data by DMA.
     """
 
     block: str
@@ -106,14 +107,15 @@ def operation_table(
             caller = named.get(operation.pc) or named.setdefault(operation.pc, where(operation.pc))
             row.callers[caller] = row.callers.get(caller, 0) + operation.calls
     for row in rows.values():
-        row.share = row.elapsed_cycles / run_cycles if run_cycles else 0.0
+        row.share = row.busy_cycles / run_cycles if run_cycles else 0.0
     return sorted(rows.values(), key=lambda r: (-r.share, r.block, r.name, r.key_bits))
 
 
 def cycles_inside(operations: Iterable[Operation], begin: int, end: int) -> int:
-    """Cycles of the window [begin, end) in which at least one operation was under way."""
+    """Cycles of the window [begin, end) in which at least one operation was under way; others do not count."""
     covered, until = 0, begin
-    spans = sorted((max(o.first_cycle, begin), min(o.last_cycle, end)) for o in operations)
+    parts = ((max(o.first_cycle, begin), min(o.last_cycle, end)) for o in operations)
+    spans = sorted((first, last) for first, last in parts if first < last)
     for first, last in spans:
         if last > until:
             covered += last - max(first, until)

@@ -22,6 +22,10 @@ LISTED = 20
 FUNCTIONS_LISTED = 3
 CALLERS_LISTED = 5
 MUST_BE_A_WAIT = 1000
+MEANING = (
+    "  (cycles/B: from a job's first access to its last; engine: those in which the\n"
+    "  block worked; share: theirs of the run)"
+)
 REASONS = {
     "finished": "finished",
     "until": "the awaited text was printed",
@@ -145,7 +149,7 @@ class RunReport:
                 "-" if busy is None else f"{busy:.2f}",
                 _percent(row.share),
             )
-        parts: list[RenderableType] = [table, "  (cycles/B: from a job's first access to its last; engine: block busy)"]
+        parts: list[RenderableType] = [table, MEANING]
         if self.verbose:
             parts += ["", "  started by"]
             parts += [
