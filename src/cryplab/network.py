@@ -1,8 +1,9 @@
 """A machine's Ethernet port: its wire, and how the guest's time and the host's go together.
 
 The guest's time is virtual. While somebody outside may answer and the guest sleeps, a slice of virtual time takes
-at least as long on the wall, asleep at the sockets; a guest that works is never held up, so a long handshake takes
-what emulation takes. With nothing open outside, time goes as fast as it can.
+at least as long on the wall, asleep at the sockets; a guest that does not sleep, because it works, polls or sits in
+`b .`, may be ahead of the host by LEAD_MOST_SECONDS, then it waits for the wall, too. A long handshake takes what
+emulation takes. With nothing open outside, time goes as fast as it can.
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ __all__ = ["Network"]
 FOREVER = 1e9
 LONGEST_NAP_SECONDS, NAP_GROWTH = 10e-3, 1.25
 "While nothing comes, a sleeping guest is looked at less often; an answer seems late by a fifth of the wait at most."
+LEAD_MOST_SECONDS, LEAD_LEFT_SECONDS = 20e-3, 10e-3
+"How far virtual time may run ahead of the wall while somebody may answer, and how far it still is after a nap."
+LONGEST_SLICE_SECONDS = 0.25
+"More than that at once was no run: a snapshot was restored."
 MOST_WAITING = 64
 "Frames between wire and FIFO: with more, nothing is taken from the host."
 
@@ -58,6 +63,10 @@ class Network:
         self._nap = 0.0
         "Wall seconds that the last waits have grown to."
         self._waited_until = 0.0
+        self._lead = 0.0
+        "Virtual seconds that the guest is ahead of the wall since somebody outside may answer."
+        self._looked_at = 0.0, 0.0
+        "Virtual and wall seconds of the last exchange."
 
     @property
     def port(self) -> EthV1:
@@ -130,8 +139,10 @@ class Network:
         """A slice is over: bring what has arrived, asleep for a while when the guest sleeps."""
         if self.wire is None:
             return
-        if self.wire.paced and self.machine.core.asleep:
-            self._sleep(self.wire)
+        if self.wire.paced:
+            if self.machine.core.asleep:
+                self._sleep(self.wire)
+            self._keep_pace(self.wire)
         if self.port.waiting < MOST_WAITING:
             self.wire.poll()
 
@@ -155,6 +166,18 @@ class Network:
         came = wire.wait(max(0.0, nap - worked))
         self._nap = 0.0 if came else min(LONGEST_NAP_SECONDS, NAP_GROWTH * nap)
         self._waited_until = time.monotonic()
+
+    def _keep_pace(self, wire: Wire) -> None:
+        """A guest that is awake waits at the sockets when it is too far ahead; what it lags behind is forgotten."""
+        virtual, wall = self.machine.clock.seconds(), time.monotonic()
+        passed = max(0.0, virtual - self._looked_at[0]), wall - self._looked_at[1]
+        self._looked_at = virtual, wall
+        if not wire.busy or passed[0] > LONGEST_SLICE_SECONDS:
+            self._lead = 0.0
+            return
+        self._lead = max(0.0, self._lead + passed[0] - passed[1])
+        if self._lead > LEAD_MOST_SECONDS:
+            wire.wait(self._lead - LEAD_LEFT_SECONDS)
 
 
 def _to_nobody(frame: bytes) -> None:

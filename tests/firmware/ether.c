@@ -3,7 +3,8 @@
  *   -DROLE=0   answers every frame with the same payload, for ever
  *   -DROLE=1   sends ROUNDS frames to the answerer and checks each answer; ends with the number of wrong ones
  *   -DROLE=2   asks who has 10.0.2.2, pings it, ends with 0 when the answers are right
- * -DPHY=n is the address of the board's transceiver, -DMII says how it is wired.
+ * -DPHY=n is the address of the board's transceiver, -DMII says how it is wired, -DWAIT='"..."' how the core waits for a
+ * frame: wfi, nop (it polls), b . (it never comes back).
  */
 #include "start.h"
 
@@ -36,6 +37,9 @@
 #endif
 #ifndef PHY
 #define PHY 0
+#endif
+#ifndef WAIT
+#define WAIT "wfi"
 #endif
 
 typedef struct descriptor {
@@ -107,7 +111,7 @@ static uint8_t *receive(uint32_t *size)
     while (rx[taken].status & OWN) {
         __asm__ volatile("cpsid i");
         if (rx[taken].status & OWN) {
-            __asm__ volatile("wfi");
+            __asm__ volatile(WAIT);
         }
         __asm__ volatile("cpsie i");
     }

@@ -96,6 +96,27 @@ def test_a_sleeping_guest_does_not_outrun_the_host() -> None:
     assert wire.naps < 60, "it is looked at less and less often"
 
 
+@pytest.mark.parametrize("wait", ["nop", "b ."])
+def test_a_guest_that_does_not_sleep_keeps_pace_too(wait: str) -> None:
+    """Of 200 virtual milliseconds, 20 may lie ahead of the wall; it waits in naps of 10 ms and more."""
+    wire = Slow(busy=True)
+    machine = Machine("nucleo-f439zi", net=wire)
+    machine.load(build("ether", "-DROLE=0", f'-DWAIT="{wait}"'))
+    started = time.monotonic()
+    outcome = machine.run(seconds=0.2)
+    assert (outcome.reason, time.monotonic() - started > 0.17) == ("time", True)
+    assert 0 < wire.naps < 20
+
+
+@pytest.mark.parametrize("wait", ["nop", "b ."])
+def test_awake_with_nothing_open_outside_time_flies(wait: str) -> None:
+    wire = Slow(busy=False)
+    machine = Machine("nucleo-f439zi", net=wire)
+    machine.load(build("ether", "-DROLE=0", f'-DWAIT="{wait}"'))
+    machine.run(seconds=0.2)
+    assert wire.naps == 0
+
+
 def test_with_nothing_open_outside_time_flies() -> None:
     wire = Slow(busy=False)
     machine = Machine("nucleo-f439zi", net=wire)
