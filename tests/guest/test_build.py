@@ -11,7 +11,7 @@ import pytest
 
 from cryplab.errors import BoardError, ToolError, UsageError
 from cryplab.guest import BUILDS, PROGRAMS, build, sources
-from cryplab.guest.build import find_compiler
+from cryplab.guest.cross import find_compiler
 from cryplab.guest.targets import BOARDS, target_of
 from firmware_builds import needs_gcc
 
