@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cryplab.observe.api import Function
+from cryplab.observe.chaining import COUNTER_BLOCK, next_value
 from cryplab.observe.events import CallEntry
 
 if TYPE_CHECKING:
@@ -55,6 +56,12 @@ class Object:
     chain: tuple[int, ...] | None = None
     marked: bool = False
     "A block has worked for it."
+    iv: bytes | None = None
+    "The IV or counter that it holds, where its API keeps it there (`held_iv`); None when not known."
+    offset: int = 0
+    "Bytes used of the counter block before that counter."
+    ended: bool = False
+    "Its message has ended, and more data begins the next one (`restarts`)."
 
     def __str__(self) -> str:
         kind = f"{self.algorithm} " if self.algorithm else ""
@@ -92,6 +99,8 @@ class Call:
         """True, False, or None when neither the function nor an argument says it."""
         if self.function.direction:
             return self.function.direction == "encrypt"
+        if "dir" in self.arguments:
+            return not self.arguments["dir"]
         return bool(self.arguments["mode"]) if "mode" in self.arguments else None
 
     @property
@@ -202,7 +211,7 @@ class Contexts:
         self.current = call
         return call
 
-    def leave(self, address: int, sp: int) -> list[Call]:
+    def leave(self, address: int, sp: int, result: int = 0) -> list[Call]:
         """The instruction at a return address runs: the calls that have ended, innermost first."""
         stack = self.stacks.get(self.thread)
         ended: list[Call] = []
@@ -214,7 +223,9 @@ class Contexts:
             if top.entry.sp == sp:
                 ended.append(top)
                 if top.function.does == "finish":
-                    top.object.whole = False
+                    top.object.whole, top.object.ended = False, "restarts" in top.arguments
+                if "held_iv" in top.arguments and top.function.does == "crypt":
+                    self._hold_iv(top, result)
                 if top.function.does == "free":
                     self.objects.pop(top.object.address, None)
         self.current = stack[-1] if stack else None
@@ -244,11 +255,25 @@ class Contexts:
             known.algorithm = function.algorithm
         return known
 
+    def _hold_iv(self, call: Call, result: int) -> None:
+        """What the context holds behind a call."""
+        target, length = call.object, call.get("length")
+        chained = call.function.mode in ("CBC", "CTR") and bool(call.iv_before) and not result
+        target.iv = next_value(call, target.offset, self.read_memory) if chained else None
+        target.offset = (target.offset + length) % COUNTER_BLOCK
+
     def _learn(self, call: Call) -> None:
         """What the object is told by this call."""
         does, target = call.function.does, call.object
+        if does in ("setkey", "iv") and "held_iv" in call.arguments:
+            size = call.get("held_iv")
+            target.iv = self._bytes(call.get("iv"), size) if call.get("iv") else bytes(size)
+            target.offset = 0
+        if target.ended and does in ("update", "finish"):
+            target.message, target.data_bytes, target.whole = target.message + 1, 0, True
+        target.ended = target.ended and does not in ("starts", "crypt", "update", "finish", "clone")
         if does == "setkey":
-            target.key_bits, target.key_pointer = call.get("key_bits"), call.get("key")
+            target.key_bits, target.key_pointer = call.get("key_bits") or 8 * call.get("key_bytes"), call.get("key")
             target.key = self._bytes(target.key_pointer, min(target.key_bits // 8, KEY_BYTES_MOST))
             target.set_by, target.chain, target.key_words = call, None, {}
         elif does in ("starts", "crypt"):
@@ -273,6 +298,8 @@ class Contexts:
         if "iv" in call.arguments:
             size = sizes.get("iv", call.get("iv_length"))
             call.iv_before = self._bytes(call.get("iv"), min(size, 64)) or b""
+        elif "held_iv" in call.arguments:
+            call.iv_before = call.object.iv or b""
         length = call.get("length")
         if call.function.algorithm == "" or not length:
             return

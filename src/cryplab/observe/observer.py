@@ -202,7 +202,7 @@ class Observer:
         """A return address is reached with this stack pointer; r0 is the result. False when no call ended."""
         for shadow in self.shadows:
             shadow.call_changed()
-        ended = self.contexts.leave(address, sp)
+        ended = self.contexts.leave(address, sp, result)
         for call in ended:
             if not call.blocks and not call.object.marked and call.function.does != "random":
                 continue  # it touched no block, and nothing that one is used for

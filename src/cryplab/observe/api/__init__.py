@@ -5,13 +5,15 @@ A table line reads like the prototype, argument by argument:
     crypt("mbedtls_aes_crypt_cbc", "AES-CBC", "ctx mode length iv:16 input output")
 
 Roles: `ctx` context or operation object (its address is the identity), `src` the context that is copied from,
-`key` `key_bits` `key_bytes`, `mode` (see `encrypts`), `iv` `iv_length`, `aad` `aad_length`, `input`, `output`,
-`length` of input and output in bytes, `tag` `tag_length`, `off` offset inside a key-stream block, `olen` where the
-length of the output is stored, `-` no matter. `role:n` says that n bytes lie there; a number as a role gives no
-argument but a constant: `length=16`. `role@PATH` is no argument either: it is read from the struct that `ctx`
-points to, as the firmware's debug information describes it, `phase@Phase`; without that the role is not there.
+`key` `key_bits` `key_bytes`, `mode` and `dir` (see `encrypts`), `iv` `iv_length`, `aad` `aad_length`, `input`,
+`output`, `length` of input and output in bytes, `tag` `tag_length`, `off` offset inside a key-stream block, `olen`
+where the length of the output is stored, `-` no matter. `role:n` says that n bytes lie there; a number as a role
+gives no argument but a constant: `length=16`. `role@PATH` is no argument either: it is read from the struct that
+`ctx` points to, as the firmware's debug information describes it, `phase@Phase`; without that the role is not there.
 Such roles: `phase` (`stages` say what the function does), `mode_bits` (`modes` say the mode), `unit` (0: `length`
 counts words of 4 bytes).
+Constants that tell of contexts: `held_iv=16`, it keeps an IV of so many bytes, set by role `iv` (zeros when that is
+null) and moved on by each call; `restarts=1`, behind this function more data begins the next message.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ class Function:
 
     `does`: "init", "free", "setkey", "starts", "aad", "update", "finish", "crypt" (one call, one result),
     "clone", "random". `algorithm`: AES, DES, TDES, MD5, SHA-1, SHA-256 (with SHA-224), RNG, or empty for several.
-    `mode`: ECB, CBC, ... ; `direction`: "encrypt", "decrypt", or empty when argument `mode` says it (1 encrypts).
+    `mode`: ECB, CBC, ... ; `direction`: "encrypt", "decrypt", or empty when argument `mode` (1 encrypts) or `dir` (0
+    encrypts) says it.
     `arguments`: role of each word. `sizes`: bytes behind a pointer, by role. `constants`: roles without an argument.
     `handle`: C type that `ctx` points to, `inside`: members of it, by role. `stages`: what it does by role `phase`,
     `modes`: `AES-CBC` by role `mode_bits`. `driver`: of a layer below libraries.
@@ -99,7 +102,7 @@ def line(does: str, name: str, what: str, arguments: str, direction: str = "") -
 
 def known_functions(more: Iterable[Function] = ()) -> dict[str, Function]:
     """Every function of every library's table, and more, by name."""
-    from cryplab.observe.api import hal, mbedtls, psa
+    from cryplab.observe.api import hal, mbedtls, psa, wolfcrypt
 
-    tables = (mbedtls.FUNCTIONS, psa.FUNCTIONS, hal.FUNCTIONS)
+    tables = (mbedtls.FUNCTIONS, psa.FUNCTIONS, wolfcrypt.FUNCTIONS, hal.FUNCTIONS)
     return {f.name: f for table in tables for f in table} | {f.name: f for f in more}

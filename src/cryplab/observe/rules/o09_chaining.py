@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cryplab.observe.chaining import next_value
 from cryplab.observe.contexts import Call
 from cryplab.observe.rules.base import Rule, register_words
 from cryplab.observe.shadow import CrypShadow, Stamp
@@ -9,8 +10,6 @@ from cryplab.observe.shadow.base import to_words
 from cryplab.observe.shadow.cryp import IV_NAMES
 
 __all__ = ["Chaining", "CounterReuse"]
-
-BLOCK_BYTES = {"AES": 16, "DES": 8, "TDES": 8}
 
 
 class Chaining(Rule):
@@ -36,16 +35,20 @@ class Chaining(Rule):
             shadow,
             stamp,
             "the call starts from another IV than it was given",
-            f"{call} was given the IV {call.iv_before.hex()}, and {shadow.name} goes on from another chaining value"
-            + (": the same in another byte or word order." if swapped else "."),
+            f"{call} {self._source(call)} the IV {call.iv_before.hex()}, and {shadow.name} goes on from another "
+            "chaining value" + (": the same in another byte or word order." if swapped else "."),
             registers=register_words(shadow, list(IV_NAMES), list(chain)),
             earlier=(f"{shadow.name}.IV0LR was written", writer) if writer else None,
         )
 
+    @staticmethod
+    def _source(call: Call) -> str:
+        return "was given" if "iv" in call.arguments else "should go on from"
+
     def call_ends(self, call: Call, result: int, stamp: Stamp) -> None:
         """What the call hands back as the next IV."""
         mode, size = call.function.mode, len(call.iv_before)
-        if mode not in ("CBC", "CTR") or not size or result:
+        if mode not in ("CBC", "CTR") or not size or result or "iv" not in call.arguments:
             return
         shadow = next((s for s in self.observer.shadows if isinstance(s, CrypShadow)), None)
         if shadow is None or (shadow.name not in call.blocks and not call.object.key):
@@ -54,7 +57,7 @@ class Chaining(Rule):
         if not used and (length or not call.object.marked):
             return
         call.object.marked = call.object.marked or used
-        wanted = self._wanted(call, mode, length, size)
+        wanted = next_value(call, call.marks.get("offset"), self.observer.read_memory)
         now = self.observer.read_memory(call.get("iv"), size)
         if wanted is None or now is None or now == wanted:
             return
@@ -78,27 +81,6 @@ class Chaining(Rule):
         if call.input_before[: len(now)] == now:
             return "; it is the first block of the input."
         return "."
-
-    def _wanted(self, call: Call, mode: str, length: int, size: int) -> bytes | None:
-        """The chaining value by the mode's definition, from what the call was given and gave."""
-        if not length:
-            return call.iv_before
-        if mode == "CTR":
-            return None if call.marks.get("offset") is None else self._next_counter(call, length)
-        if length % size:
-            return None
-        if call.encrypts:
-            return self.observer.read_memory(call.get("output") + length - size, size)
-        return call.input_before[-size:] if len(call.input_before) == length else None
-
-    @staticmethod
-    def _next_counter(call: Call, length: int) -> bytes:
-        """One increment for each block whose key stream was made."""
-        offset = call.marks["offset"]
-        fresh = length - (16 - offset) % 16
-        blocks = -(-fresh // 16) if fresh > 0 else 0
-        counter = int.from_bytes(call.iv_before, "big") + blocks
-        return (counter % (1 << 128)).to_bytes(16, "big")
 
     def call_begins(self, call: Call) -> None:
         """Remember the offset inside a key-stream block."""
