@@ -43,7 +43,7 @@ SINGLES = [
     ("e851 0f00", 2, "ldrex r0, [r1]"),
     ("e841 2000", 2, "strex r0, r2, [r1]"),
     ("fb01 f002", 1, "mul r0, r1, r2"),
-    ("fbb1 f0f2", 6, "udiv r0, r1, r2"),
+    ("fbb1 f0f2", 8, "udiv r0, r1, r2"),
     ("f3ef 8010", 2, "mrs r0, primask"),
     ("f380 8810", 2, "msr primask, r0"),
     ("b672", 1, "cpsid i"),
@@ -81,13 +81,14 @@ def test_one_instruction(code: str, cycles: int, assembly: str) -> None:
         ("fb01 3002", 1, 2),  # mla r0, r1, r2, r3
         ("fb01 3012", 1, 2),  # mls r0, r1, r2, r3
         ("fba2 0103", 1, 5),  # umull r0, r1, r2, r3
-        ("fbe2 0103", 1, 6),  # umlal r0, r1, r2, r3
+        ("fbe2 0103", 1, 7),  # umlal r0, r1, r2, r3
         ("fb82 0103", 1, 5),  # smull r0, r1, r2, r3
-        ("fbc2 0103", 1, 6),  # smlal r0, r1, r2, r3
+        ("fbc2 0103", 1, 7),  # smlal r0, r1, r2, r3
         ("fbe2 0163", 1, 1),  # umaal r0, r1, r2, r3: not of the M3
     ],
 )
 def test_multiplies_differ_between_cores(code: str, m4: int, m3: int) -> None:
+    """The M3's long ones at the upper end of what its TRM gives: 3 to 5, with accumulation 4 to 7."""
     assert block(code).cost == m4
     assert block(code, core="cortex-m3").cost == m3
 

@@ -26,8 +26,9 @@ Departures:
   setter before a branch do not reach back across the start of a block, at a page end or where the core resumed.
 - Instructions skipped by IT cost what they cost when executed, except one that ends the block, of which the
   engine knows whether it branched: a skipped load counts 1 too much, a skipped LDM its registers.
-- Operands are not looked at: division takes a mean, long multiplies of the M3 those of full operands, and data
-  that is not aligned costs nothing more. IT costs 1 and never folds. The write buffer never fills.
+- Operands are not looked at: division takes a mean, long multiplies of the M3 those of full operands (what looking
+  at them is worth: docs/timing.md), and data that is not aligned costs nothing more.
+- IT costs 1 and never folds. The write buffer never fills.
 - Results of floating-point instructions have no further latency.
 - Code in RAM is fetched without a wait (the system bus would add one for each fetch).
 """

@@ -16,11 +16,35 @@ struct kernel_thread {
 };
 
 static struct kernel_thread main_thread = {KERNEL_KIND_THREAD, THREAD_RUNNING, 0, 24, 24, NULL, NULL};
+static struct kernel_thread idle_thread = {KERNEL_KIND_THREAD, THREAD_READY, 0, 1, 1, NULL, NULL};
 
 static struct {
     struct kernel_thread *current, *next;
     struct kernel_thread *ready; /* highest priority first */
-} scheduler = {&main_thread, &main_thread, NULL};
+} scheduler = {&main_thread, &main_thread, &idle_thread};
+
+/* RTX 5 of 2017 tells of every service that is asked for and of every one that is done; a recorder would take the place
+ * of these functions. */
+#define EVENT __attribute__((weak, noinline)) void
+EVENT kernel_event_lock(struct kernel_mutex *mutex, uint32_t timeout)
+{
+    (void)mutex, (void)timeout;
+}
+
+EVENT kernel_event_locked(struct kernel_mutex *mutex, uint32_t count)
+{
+    (void)mutex, (void)count;
+}
+
+EVENT kernel_event_unlock(struct kernel_mutex *mutex)
+{
+    (void)mutex;
+}
+
+EVENT kernel_event_unlocked(struct kernel_mutex *mutex, uint32_t count)
+{
+    (void)mutex, (void)count;
+}
 
 static int valid(const struct kernel_mutex *mutex)
 {
@@ -58,6 +82,7 @@ static int32_t mutex_lock(struct kernel_mutex *mutex, uint32_t timeout)
         }
         thread->owned = mutex;
         mutex->count = 1;
+        kernel_event_locked(mutex, mutex->count);
         return KERNEL_OK;
     }
     if (mutex->recursive && mutex->owner == thread) {
@@ -65,6 +90,7 @@ static int32_t mutex_lock(struct kernel_mutex *mutex, uint32_t timeout)
             return KERNEL_ERROR_RESOURCE;
         }
         mutex->count++;
+        kernel_event_locked(mutex, mutex->count);
         return KERNEL_OK;
     }
     (void)timeout; /* one thread: nobody else can hold it */
@@ -81,7 +107,9 @@ static int32_t mutex_unlock(struct kernel_mutex *mutex, uint32_t timeout)
     if (mutex->owner != thread || mutex->count == 0) {
         return KERNEL_ERROR_RESOURCE;
     }
-    if (--mutex->count != 0) {
+    mutex->count--;
+    kernel_event_unlocked(mutex, mutex->count);
+    if (mutex->count != 0) {
         return KERNEL_OK;
     }
     if (mutex->next != NULL) {
@@ -106,6 +134,7 @@ static int32_t mutex_unlock(struct kernel_mutex *mutex, uint32_t timeout)
         mutex->count = 1;
         heir->next = scheduler.ready;
         scheduler.ready = heir;
+        kernel_event_locked(mutex, mutex->count);
     }
     dispatch();
     return KERNEL_OK;
@@ -161,11 +190,13 @@ static int32_t call(service function, struct kernel_mutex *mutex, uint32_t timeo
 
 static int32_t acquire(struct kernel_mutex *mutex, uint32_t timeout)
 {
+    kernel_event_lock(mutex, timeout);
     return in_exception() ? KERNEL_ERROR_ISR : call(mutex_lock, mutex, timeout);
 }
 
 static int32_t release(struct kernel_mutex *mutex)
 {
+    kernel_event_unlock(mutex);
     return in_exception() ? KERNEL_ERROR_ISR : call(mutex_unlock, mutex, 0);
 }
 

@@ -3,7 +3,7 @@
  * The published figures come from programs under an RTOS whose every malloc and free took and gave
  * such a mutex: 150 to 230 cycles each, up to a quarter of an elliptic curve row. There is one
  * thread here; the work of the call (checks, owner, count, list of owned mutexes, choice of the next
- * thread) is done all the same.
+ * thread, events) is done all the same.
  */
 #ifndef CRYPLAB_KERNEL_H
 #define CRYPLAB_KERNEL_H
