@@ -30,7 +30,7 @@ def library() -> Path:
 
 
 def test_programs() -> None:
-    assert programs("wolfssl") == ("benchmark", "test", "ctaocrypt", "tasks")
+    assert programs("wolfssl") == ("benchmark", "test", "ctaocrypt", "tasks", "check")
     assert wolfssl.program_of("selftest") == "test"
 
 

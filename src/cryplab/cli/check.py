@@ -26,7 +26,10 @@ from cryplab.cli.options import (
 )  # fmt: skip
 from cryplab.errors import UsageError
 
-__all__ = ["COMMANDS"]
+__all__ = ["APIS", "COMMANDS"]
+
+APIS = ("auto", "mbedtls", "psa", "wolfcrypt")
+"Written out, so that help needs no machine; those of `cryplab.check.session`."
 
 
 @click.command(short_help="The library's self-tests on the board.")
@@ -65,8 +68,8 @@ def selftest(
 @click.argument("firmware", required=False, type=click.Path(path_type=Path))
 @on_board
 @of_library
-@click.option("--build", "build_name", type=click.Choice(BUILDS), help="The reference self-test's build, no FIRMWARE.")
-@click.option("--api", type=click.Choice(["auto", "mbedtls", "psa"]), default="auto", show_default=True)
+@click.option("--build", "build_name", type=click.Choice(BUILDS), help="The reference firmware's build, no FIRMWARE.")
+@click.option("--api", type=click.Choice(APIS), default="auto", show_default=True)
 @click.option("--init", multiple=True, metavar="SYMBOL", help="Call this function first; repeatable.")
 @click.option("--quick", "level", flag_value="quick", help="Under a minute.")
 @click.option("--thorough", "level", flag_value="thorough", help="All published vectors, many more random cases.")
@@ -100,12 +103,13 @@ def check(
     from cryplab.check import check as run_check
 
     if (firmware is None) == (build_name is None):
-        raise UsageError("check what? Give FIRMWARE, or --build for the reference self-test")
+        raise UsageError("check what? Give FIRMWARE, or --build for the reference firmware")
     target = on.find()
     with show.progress(out.quiet) as tick:
         if firmware is None:
+            program = guest.CHECKED[of.library]
             firmware = guest.build(
-                "selftest", target, library=of.library, build=build_name or "", source=of.source, progress=tick
+                program, target, library=of.library, build=build_name or "", source=of.source, progress=tick
             )
         result = run_check(
             firmware,

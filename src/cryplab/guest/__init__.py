@@ -3,7 +3,7 @@
 `build("benchmark", board="ublox-c030-u201", build="hardware")` returns the path of an ELF file.
 """
 
-from cryplab.guest.build import BUILDS, LIBRARIES, PROGRAMS, build, programs
+from cryplab.guest.build import BUILDS, CHECKED, LIBRARIES, PROGRAMS, build, programs
 from cryplab.guest.sources import library
 
-__all__ = ["BUILDS", "LIBRARIES", "PROGRAMS", "build", "library", "programs"]
+__all__ = ["BUILDS", "CHECKED", "LIBRARIES", "PROGRAMS", "build", "library", "programs"]

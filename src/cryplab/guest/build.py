@@ -29,6 +29,8 @@ PROGRAMS = ("benchmark", "selftest")
 "Programs that every board can run; `network.PROGRAMS` need Ethernet."
 BUILDS = ("software", "hardware", "hal-style", "faulty")
 LIBRARIES = ("mbedtls", "wolfssl")
+CHECKED = {"mbedtls": "selftest", "wolfssl": "check"}
+"Programs that `cryplab check` calls into, by library."
 
 # The published rows' flags, and no optimisation that came after their compiler, GCC 6 (docs/guest.md).
 COMMON_FLAGS = (

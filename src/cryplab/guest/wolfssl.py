@@ -14,7 +14,7 @@ from cryplab.guest.targets import Target
 
 __all__ = ["BUILDS", "MATHS", "PROGRAMS", "ProgramParts", "math_of", "parts", "program_of"]
 
-PROGRAMS = ("benchmark", "test", "ctaocrypt", "tasks")
+PROGRAMS = ("benchmark", "test", "ctaocrypt", "tasks", "check")
 ALIASES = {"selftest": "test"}
 BUILDS = ("software", "hardware")
 MATHS = ("heap", "fast", "sp")
@@ -25,6 +25,11 @@ MODULES = (
     "md5", "memory", "poly1305", "pwdbased", "random", "rsa", "sha", "sha256", "sha3", "sha512", "signature",
     "sp_c32", "sp_cortexm", "sp_int", "tfm", "wc_encrypt", "wc_port", "wolfmath",
 )  # fmt: skip
+CHECK_MODULES = (
+    "aes", "cmac", "des3", "error", "hash", "hmac", "logging", "md5", "memory", "random", "sha", "sha256", "sha3",
+    "sha512", "wc_port",
+)  # fmt: skip
+"Of program `check`, which has all that is in them."
 PORT = "wolfcrypt/src/port/st/stm32.c"
 OWN_SOURCE = {
     "benchmark": "wolfcrypt/benchmark/benchmark.c", "test": "wolfcrypt/test/test.c", "tasks": "wolfcrypt/test/test.c",
@@ -94,6 +99,8 @@ def parts(root: Path, here: Path, program: str, build: str, target: Target, math
     if cyassl and (program != "ctaocrypt" or family != "spl" or math == "sp"):
         raise UsageError(f"{root} has CyaSSL: there is only program ctaocrypt for STM32F2, with --math heap or fast")
     folders = [port, port / family, *([port / "kernel"] if program in KERNEL else [])]
+    if program == "check":  # its settings come first
+        folders.insert(0, port / "check")
     include = (*folders, here / "device", here / "common", root)
     defined = [build, family, f"math_{math}", *(["kernel"] if program in KERNEL else [])]
     defined += [program] if program == "ctaocrypt" else []
@@ -127,7 +134,7 @@ def _library(root: Path, program: str) -> Iterator[Path]:
     if is_cyassl(root):
         yield from (root / "ctaocrypt" / "src" / f"{name}.c" for name in CYASSL_MODULES)
         return
-    for name in MODULES:
+    for name in CHECK_MODULES if program == "check" else MODULES:
         if (source := root / "wolfcrypt" / "src" / f"{name}.c").is_file():
             yield source
     yield root / PORT

@@ -39,6 +39,7 @@ AES_MODES = {
 }  # fmt: skip
 DIRECT = ("wc_AesEncryptDirect", "wc_AesDecryptDirect")
 ECB = ("wc_AesEcbEncrypt", "wc_AesEcbDecrypt")
+ONLY_IN_PLACE = "wolfCrypt promises input and output apart or at one place, not over each other"
 SHORTEST_GCM_TAG = 12
 "WOLFSSL_MIN_AUTH_TAG_SZ, unless the firmware was compiled with another."
 SEED_STATE_BYTES = 16
@@ -175,7 +176,7 @@ class WolfCrypt:
         if step.does == "open":
             return self._open(step, chain.kind)
         if step.does == "free":
-            return self._free(step, "wc_Des3Free" if chain.kind == "DES3" else "wc_AesFree")
+            return self._free(step, {"DES": "", "DES3": "wc_Des3Free"}.get(chain.kind, "wc_AesFree"))
         if chain.kind in ("GCM", "CCM"):
             return self._aead(step, chain.kind)
         return self._set_key(step, chain.kind) if step.does == "setkey" else self._crypt(step, chain.kind)
@@ -231,6 +232,8 @@ class WolfCrypt:
             return Plan((call,), (Buffer("key", step.key, offset=place.key),))
         if step.does in ("starts", "update", "finish"):
             return self._gcm_part(step, prefix)
+        if place.output_at:
+            return Plan(unsupported=ONLY_IN_PLACE)
         iv, aad = Buffer("iv", step.iv or b"", offset=place.iv), Buffer("aad", step.aad, offset=place.aad)
         seals = step.does == "seal"
         tag = Buffer("tag", bytes(step.length), "out", place.tag) if seals else Buffer("tag", step.tag, "in", place.tag)
