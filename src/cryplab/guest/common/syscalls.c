@@ -26,16 +26,27 @@ void *_sbrk(ptrdiff_t amount)
 
 struct _reent;
 
+/* wolfSSL's published rows of F4 come from a program without an RTOS: nobody takes a lock around its heap. */
+#if defined(CRYPLAB_HAL)
+#define HEAP_IS_SHARED 0
+#else
+#define HEAP_IS_SHARED 1
+#endif
+
 __attribute__((weak)) void __malloc_lock(struct _reent *r)
 {
     (void)r;
-    kernel_mutex_lock(&heap_mutex);
+    if (HEAP_IS_SHARED) {
+        kernel_mutex_lock(&heap_mutex);
+    }
 }
 
 __attribute__((weak)) void __malloc_unlock(struct _reent *r)
 {
     (void)r;
-    kernel_mutex_unlock(&heap_mutex);
+    if (HEAP_IS_SHARED) {
+        kernel_mutex_unlock(&heap_mutex);
+    }
 }
 
 int _write(int file, const char *text, int length)
