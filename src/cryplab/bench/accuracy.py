@@ -1,47 +1,34 @@
 """`cryplab accuracy`: predicted rows held against published rows of real boards.
 
-Each campaign is one published system: the board, the library and, for each published column, the build
-that has the shape in which that column was made. Errors are of time: predicted / published - 1 in cycles,
-so +5 % means that we predict the row 5 % slower than the board was.
+The campaigns of `campaigns.py` are the published systems that can be rebuilt. Errors are of time:
+predicted / published - 1 in cycles, so +5 % means that we predict the row 5 % slower than the board was. Every
+published row is compared or left out with a reason.
 """
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from rich.console import RenderableType
 
 from cryplab import board as boards
-from cryplab import guest
 from cryplab.bench import published
-from cryplab.bench.formats import lower_is_better
-from cryplab.bench.run import bench
+from cryplab.bench.campaigns import CAMPAIGNS, NOT_MODELLED, Campaign
+from cryplab.bench.formats import BYTES_PER_SECOND, lower_is_better
+from cryplab.bench.run import BenchResult, bench
 from cryplab.board import Board
 from cryplab.errors import UsageError, nearest
-from cryplab.show import plain_table
+from cryplab.show import hanging, plain_table
 
-__all__ = ["CAMPAIGNS", "Accuracy", "AccuracyRow", "Campaign", "accuracy"]
+__all__ = ["CAMPAIGNS", "Accuracy", "AccuracyRow", "Campaign", "LeftOut", "accuracy", "compare_with_published"]
 
-
-@dataclass(frozen=True, slots=True)
-class Campaign:
-    """A published system and how it is rebuilt: published column -> our build."""
-
-    board: str
-    library: str
-    builds: tuple[tuple[str, str], ...]
-
-
-CAMPAIGNS = (
-    Campaign("ublox-c030-u201", "mbedtls", (("software", "software"), ("hardware", "hal-style"))),
-    Campaign("stm3221g-eval", "wolfssl", (("software", "software"), ("hardware", "hardware"))),
-    Campaign("stm32f437i-eval", "wolfssl", (("software", "software"), ("hardware", "hardware"))),
-)
-PERCENTILES = (50, 90)
+NO_REASON = "not explained"
+MOST_NAMES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +45,7 @@ class AccuracyRow:
     unit: str
     predicted: float
     published: float
+    reason: str = ""
 
     @property
     def error(self) -> float:
@@ -77,7 +65,32 @@ class AccuracyRow:
             "system": self.system, "board": self.board, "core": self.core, "library": self.library,
             "crypto": self.crypto, "build": self.build, "row": self.name, "unit": self.unit,
             "predicted": round(self.predicted, 3), "published": self.published, "error": round(self.error, 5),
+            "reason": self.reason,
         }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Published rows that are not compared, and why."""
+
+    system: str
+    board: str
+    crypto: str
+    rows: tuple[str, ...]
+    reason: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields of `left_out[]`."""
+        return {
+            "system": self.system, "board": self.board, "crypto": self.crypto, "rows": list(self.rows),
+            "reason": self.reason,
+        }  # fmt: skip
+
+    @property
+    def line(self) -> str:
+        """As printed: names only where they are few."""
+        names = ", ".join(self.rows) if len(self.rows) <= MOST_NAMES else f"{len(self.rows)} rows"
+        return f"{self.board}, {self.crypto}: {names}: {self.reason}"
 
 
 @dataclass
@@ -86,7 +99,8 @@ class Accuracy:
 
     rows: list[AccuracyRow]
     clock: str
-    left_out: list[str]
+    left_out: list[LeftOut]
+    conditions: dict[str, str] = field(default_factory=dict)
 
     @property
     def exit_code(self) -> int:
@@ -94,12 +108,11 @@ class Accuracy:
         return 0
 
     def statistics(self) -> list[dict[str, Any]]:
-        """Median and 90th percentile of the absolute error, for all and for each group."""
+        """Median and 90th percentile of the absolute error, for all, each system, each column and each kind."""
         groups: dict[str, list[AccuracyRow]] = {"all": self.rows}
-        for row in self.rows:
-            groups.setdefault(f"{row.core} {row.library} {row.crypto}", []).append(row)
-        for row in self.rows:
-            groups.setdefault(f"{row.kind} {row.crypto}", []).append(row)
+        for name in (_system, _column, _kind):
+            for row in self.rows:
+                groups.setdefault(name(row), []).append(row)
         return [_statistics(name, rows) for name, rows in groups.items() if rows]
 
     def worst(self, count: int = 5) -> list[AccuracyRow]:
@@ -112,7 +125,9 @@ class Accuracy:
             "clock": self.clock,
             "rows": [row.to_json() for row in self.rows],
             "statistics": self.statistics(),
-            "left_out": self.left_out,
+            "worst": [row.to_json() for row in self.worst()],
+            "conditions": self.conditions,
+            "left_out": [each.to_json() for each in self.left_out],
         }
 
     def render(self) -> list[RenderableType]:
@@ -125,29 +140,61 @@ class Accuracy:
             table = plain_table("row", "unit", "predicted", "published", "error",
                                 right=("predicted", "published", "error"))  # fmt: skip
             for r in rows:
-                table.add_row(r.name, r.unit, _number(r.predicted), _number(r.published), f"{100 * r.error:+.1f} %")
+                table.add_row(r.name, r.unit, _number(r.predicted), _number(r.published), _percent(r.error))
             parts += [table, ""]
         summary = plain_table("rows of", "number", "median", "90th percentile", "worst",
                               right=("number", "median", "90th percentile", "worst"))  # fmt: skip
         for s in self.statistics():
-            summary.add_row(s["group"], str(s["rows"]), f"{100 * s['median']:.1f} %", f"{100 * s['p90']:.1f} %",
-                            f"{100 * s['worst']:.1f} %")  # fmt: skip
-        parts += ["absolute error of time", summary, ""]
-        parts += ["worst: " + "; ".join(f"{r.name} ({r.crypto}) {100 * r.error:+.0f} %" for r in self.worst())]
-        parts += [f"left out: {text}" for text in self.left_out]
-        parts += ["error: predicted / published - 1 in time; + is predicted slower than the board was"]
+            summary.add_row(
+                s["group"], str(s["rows"]), *(f"{100 * s[key]:.1f} %" for key in ("median", "p90", "worst"))
+            )
+        parts += ["absolute error of time, predicted / published - 1; + is predicted slower than the board was"]
+        parts += [summary, "", "worst"]
+        for r in self.worst():
+            parts += [hanging(f"{_percent(r.error)}  {r.name}, {r.crypto}, {r.board}: {r.reason}")]
+        parts += ["", "conditions"]
+        parts += [hanging(f"{system}: {text}") for system, text in self.conditions.items()]
+        if self.left_out:
+            parts += ["", "left out"]
+            parts += [hanging(each.line) for each in self.left_out]
         return parts
 
     def draw(self, path: Path) -> Path:
         """Predicted against published, both axes logarithmic."""
-        from cryplab.bench.chart import draw_scatter
+        from cryplab.bench.chart import Point, draw_scatter
 
-        points = [(r.crypto, r.kind, r.published, r.predicted) for r in self.rows]
+        points = [
+            Point(f"{r.board}, {r.library}", r.crypto, r.kind, r.name, *_in_one_unit(r), r.error) for r in self.rows
+        ]
         return draw_scatter(path, "Predicted against published rows", points)
+
+
+def _in_one_unit(row: AccuracyRow) -> tuple[float, float]:
+    """Published and predicted in KiB/s or ms."""
+    if row.kind == "public key":
+        return row.published, row.predicted
+    scale = BYTES_PER_SECOND[row.unit] / 1024
+    return row.published * scale, row.predicted * scale
+
+
+def _system(row: AccuracyRow) -> str:
+    return f"{row.board} {row.library}"
+
+
+def _column(row: AccuracyRow) -> str:
+    return f"{row.board} {row.library} {row.crypto}"
+
+
+def _kind(row: AccuracyRow) -> str:
+    return f"{row.kind} {row.crypto}"
 
 
 def _number(value: float) -> str:
     return f"{value:.0f}" if value >= 100 else f"{value:.4g}"
+
+
+def _percent(error: float) -> str:
+    return f"{100 * error:+.1f} %"
 
 
 def _statistics(name: str, rows: Sequence[AccuracyRow]) -> dict[str, Any]:
@@ -189,38 +236,62 @@ def accuracy(
         close = nearest(wanted or "", known) or ";"
         raise UsageError(f"no published rows for board '{wanted}'{close} there are rows for {', '.join(known)}")
     rows: list[AccuracyRow] = []
-    left_out: list[str] = []
+    left_out: list[LeftOut] = []
     for campaign in chosen:
-        missing = _missing(campaign)
-        if missing:
-            left_out.append(f"{campaign.board} with {campaign.library}: {missing}")
-            continue
-        rows += _run(campaign, clock, jobs, progress)
-    if not rows:
-        raise UsageError("; ".join(left_out))
-    return Accuracy(rows, clock, left_out)
+        builds = [ours for _, ours in campaign.builds]
+        result = bench(
+            campaign.board, library=campaign.library, builds=builds, clock=clock, jobs=jobs, progress=progress,
+            program=campaign.program,
+        )  # fmt: skip
+        compared, missing = compare_with_published(campaign, result)
+        rows += compared
+        left_out += missing
+    if wanted is None and library is None:
+        left_out += _without_campaign()
+    return Accuracy(rows, clock, left_out, {f"{c.board}, {c.library}": c.conditions for c in chosen})
 
 
-def _missing(campaign: Campaign) -> str:
-    if campaign.board not in boards.names():
-        return "there is no such board yet"
-    if campaign.library not in guest.LIBRARIES:
-        return "the reference firmware has no such library yet"
-    return ""
-
-
-def _run(campaign: Campaign, clock: str, jobs: int, progress: Callable[[str], None] | None) -> Iterable[AccuracyRow]:
-    target = boards.find(campaign.board)
-    builds = [ours for _, ours in campaign.builds]
-    result = bench(target, library=campaign.library, builds=builds, clock=clock, jobs=jobs, progress=progress)
+def compare_with_published(campaign: Campaign, result: BenchResult) -> tuple[list[AccuracyRow], list[LeftOut]]:
+    """Rows of a bench beside the published ones of its campaign; published ones without a partner are left out."""
+    core = boards.find(campaign.board).chip.core
+    rows: list[AccuracyRow] = []
+    left_out: list[LeftOut] = []
     for crypto, ours in campaign.builds:
+        ahead = {published.canonical(p.row): p for p in published.rows_of(campaign.board, campaign.library, crypto)}
         for row in result.rows:
             column = row.columns.get(ours)
-            origin = published.find(campaign.board, campaign.library, crypto, row.name)
+            origin = ahead.get(published.canonical(row.name))
             value = row.published_value(origin)
             if column is None or origin is None or not value or not column.value:
                 continue
-            yield AccuracyRow(
-                origin.system, campaign.board, target.chip.core, campaign.library, crypto, ours, row.name, row.unit,
-                column.value, value,
-            )  # fmt: skip
+            del ahead[published.canonical(row.name)]
+            rows.append(AccuracyRow(
+                origin.system, campaign.board, core, campaign.library, crypto, ours, row.name, row.unit, column.value,
+                value, _reason(campaign, crypto, row.name),
+            ))  # fmt: skip
+        if ahead:
+            first = next(iter(ahead.values()))
+            names = tuple(p.row for p in ahead.values())
+            why = f"the {ours} build of our {campaign.program} has no such row"
+            left_out.append(LeftOut(first.system, first.board, crypto, names, why))
+    return rows, left_out
+
+
+def _reason(campaign: Campaign, crypto: str, name: str) -> str:
+    """The campaign's reason for a kind of row."""
+    plain = published.canonical(name)
+    for reason in campaign.reasons:
+        if reason.crypto in ("", crypto) and any(fnmatchcase(plain, glob) for glob in reason.rows.split(",")):
+            return reason.text
+    return NO_REASON
+
+
+def _without_campaign() -> Iterable[LeftOut]:
+    """Published rows of boards that are not modelled."""
+    ours = {published.system_of(c.board, c.library) for c in CAMPAIGNS}
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for p in published.all_rows():
+        if (p.system, p.board) not in ours:
+            groups.setdefault((p.system, p.board, p.crypto), []).append(p.row)
+    for (system, board, crypto), names in groups.items():
+        yield LeftOut(system, board, crypto, tuple(names), NOT_MODELLED[board])

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from importlib import resources
 
-__all__ = ["PublishedRow", "all_rows", "canonical", "find"]
+__all__ = ["PublishedRow", "all_rows", "canonical", "find", "rows_of", "system_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,23 @@ def find(board: str, library: str, build: str, row: str) -> PublishedRow | None:
         return None
     crypto = "software" if build == "software" else "hardware"
     return _index().get((*system, crypto, canonical(row)))
+
+
+def system_of(board: str, library: str) -> tuple[str, str] | None:
+    """System and board, as the file names them, of one of our boards with a library; None without published rows."""
+    return _SYSTEMS.get((board, library))
+
+
+def rows_of(board: str, library: str, crypto: str) -> tuple[PublishedRow, ...]:
+    """All rows of one published column of one of our boards.
+
+    Args:
+        board: our name, `ublox-c030-u201`.
+        library: `mbedtls` or `wolfssl`.
+        crypto: `software` or `hardware`.
+    """
+    system = system_of(board, library)
+    return tuple(p for p in all_rows() if (p.system, p.board) == system and p.crypto == crypto)
 
 
 @functools.cache
