@@ -1,17 +1,20 @@
 """The ARM cross compiler: compiling and linking into the cache folder, in parallel.
 
 Objects and ELF files have names that hash everything they depend on (sources, headers, flags, compiler,
-board), so that nothing is built twice and nothing stale is used.
+board), so that nothing is built twice and nothing stale is used. What no build has asked for in KEPT_DAYS
+is removed when something new is linked. A file's time says when it was asked for, and decides nothing else.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -29,6 +32,7 @@ Progress = Callable[[str], None]
 
 COMPILER = "arm-none-eabi-gcc"
 JOBS = 2
+KEPT_DAYS = 30
 CPU_FLAGS = ("-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=softfp")
 CORE_FLAGS = {"cortex-m4": CPU_FLAGS, "cortex-m3": ("-mcpu=cortex-m3", "-mthumb")}
 LINK_FLAGS = ("-nostartfiles", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments")
@@ -124,7 +128,7 @@ def compile_units(compiler: Compiler, units: Sequence[Unit], folder: Path, say: 
     """The objects of the units, in their order; made where `folder` has them not. Raises: ToolError."""
     folder.mkdir(exist_ok=True)
     objects = [_object(compiler, unit, folder) for unit in units]
-    missing = [(unit, made) for unit, made in zip(units, objects, strict=True) if not made.is_file()]
+    missing = [(unit, made) for unit, made in zip(units, objects, strict=True) if not _still_there(made)]
     if missing:
         say(f"compiling {len(missing)} of {len(units)} files")
     with ThreadPoolExecutor(max_workers=JOBS) as pool:
@@ -148,11 +152,12 @@ def link(compiler: Compiler, name: str, target: Target, objects: Sequence[Path],
     )  # fmt: skip
     key = _key(compiler, digest([LINKER_SCRIPT]), *flags, *(made.name for made in objects))
     elf = folder / f"{name}-{key}.elf"
-    if not elf.is_file():
+    if not _still_there(elf):
         with tempfile.TemporaryDirectory(dir=folder) as work:
             fresh = Path(work) / elf.name
             _tool([compiler.path, *flags, *map(str, objects), "-lm", "-o", str(fresh)], elf.stem)
             os.replace(fresh, elf)
+        remove_unused(folder)
     return elf
 
 
@@ -162,3 +167,26 @@ def _tool(command: list[str], what: str) -> None:
         lines = [line for line in done.stderr.splitlines() if re.search(r"error|undefined|overflow|cannot", line)]
         reason = (lines or done.stderr.splitlines() or [f"exit code {done.returncode}"])[0].strip()
         raise ToolError(f"{what} could not be built by {command[0]}: {reason}")
+
+
+# ---- what nobody uses ----------------------------------------------------------------------------
+
+
+def _still_there(made: Path) -> bool:
+    """Whether a file is in the cache; it counts as asked for now."""
+    try:
+        os.utime(made)
+    except FileNotFoundError:
+        return False
+    except PermissionError:  # a cache that is somebody else's
+        return made.is_file()
+    return True
+
+
+def remove_unused(folder: Path) -> None:
+    """Remove objects and ELF files of a cache folder that no build has asked for in KEPT_DAYS."""
+    oldest = time.time() - KEPT_DAYS * 86_400
+    for made in (*folder.glob("*.elf"), *(folder / "objects").glob("*.o")):
+        with contextlib.suppress(OSError):  # another process was quicker, or it is somebody else's
+            if made.stat().st_mtime < oldest:
+                made.unlink()
