@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["CheckResult", "at_edge", "booted", "check"]
+__all__ = ["CheckResult", "at_edge", "booted", "check", "fill", "wait"]
 
 
 def __getattr__(name: str) -> Any:
@@ -27,4 +27,8 @@ def __getattr__(name: str) -> Any:
         from cryplab.check import session
 
         return getattr(session, name)
+    if name in ("fill", "wait"):
+        from cryplab.check import structs
+
+        return getattr(structs, name)
     raise AttributeError(name)

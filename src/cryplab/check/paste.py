@@ -7,7 +7,20 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from cryplab.check.api import Api, Argument, Buffer, Call, Chain, Context, Function, Plan
+from cryplab.check.api import (
+    Api,
+    Argument,
+    Buffer,
+    Call,
+    Chain,
+    Context,
+    Deed,
+    Function,
+    Inside,
+    Plan,
+    Store,
+    Wait,
+)  # fmt: skip
 from cryplab.check.oracle import Misuse, Oracle
 from cryplab.check.script import Expected, Step
 
@@ -26,7 +39,7 @@ class _Writer:
     chains: dict[int, Chain] = field(default_factory=dict)
     sizes: dict[int, int] = field(default_factory=dict)
     kept: set[str] = field(default_factory=set)
-    edges: bool = False
+    helpers: set[str] = field(default_factory=set)
     last: bool = False
 
 
@@ -42,7 +55,7 @@ def as_python(
         except Misuse:
             expected = Expected()
         _step(writer, step, expected)
-    imports = "at_edge, booted" if writer.edges else "booted"
+    imports = ", ".join(sorted({"booted", *writer.helpers}))
     head = [f"from cryplab.check import {imports}", "", f"machine = booted({firmware!r}, {board!r}{options})"]
     comment = [
         line for text in why for line in textwrap.wrap(text, COLUMNS, initial_indent="# ", subsequent_indent="# ")
@@ -77,10 +90,25 @@ def _step(writer: _Writer, step: Step, expected: Expected) -> None:
     for number in plan.clear:
         writer.lines.append(f"machine.write_memory({_context(number)}, bytes({writer.sizes[number]}))")
     names = {buffer.name: _name(buffer, step) for buffer in plan.buffers}
-    values = {b.name: v for b in plan.buffers if (v := _buffer(writer, b, names, step))}
+    lasting = _lasting(plan.calls)
+    values = {b.name: v for b in plan.buffers if (v := _buffer(writer, b, names, step, plan.edge, b.name in lasting))}
     for call in plan.calls:
-        _call(writer, call, {**names, **values}, expected)
+        _deed(writer, call, {**names, **values}, expected)
+    chain = writer.chains.get(step.context)
+    if chain is not None and expected.outputs.get("iv"):
+        chain.iv = expected.outputs["iv"]
     _results(writer, plan, names, step, expected)
+
+
+def _lasting(deeds: Sequence[Deed]) -> set[str]:
+    """Buffers that must outlive the call they are given to: structs point to them, or they are structs."""
+    named: list[Argument] = []
+    for deed in deeds:
+        if isinstance(deed, Store):
+            named += [deed.into, *(put.value for put in deed.puts)]
+        elif isinstance(deed, Call):
+            named += [a.buffer for a in deed.arguments if isinstance(a, Inside)]
+    return {name for name in named if isinstance(name, str)}
 
 
 def _name(buffer: Buffer, step: Step) -> str:
@@ -88,7 +116,9 @@ def _name(buffer: Buffer, step: Step) -> str:
     return f"{name}{step.context}" if buffer.use == "inout" else name
 
 
-def _buffer(writer: _Writer, buffer: Buffer, names: dict[str, str], step: Step) -> str:
+def _buffer(
+    writer: _Writer, buffer: Buffer, names: dict[str, str], step: Step, edge: str = "", lasting: bool = False
+) -> str:
     """A line that makes it, or what stands for it in the call."""
     name = names[buffer.name]
     if buffer.over:
@@ -99,10 +129,10 @@ def _buffer(writer: _Writer, buffer: Buffer, names: dict[str, str], step: Step) 
     if going_on and name in writer.kept:
         return ""
     overlaid = step.place.output_at is not None
-    if step.place.edge == buffer.name:
-        writer.edges = True
+    if (edge or step.place.edge) == buffer.name:
+        writer.helpers.add("at_edge")
         writer.lines.append(f"{name} = at_edge(machine, {_hex(buffer.data)})")
-    elif buffer.use == "in" and not buffer.offset and not (buffer.name == "input" and overlaid):
+    elif buffer.use == "in" and not buffer.offset and not (buffer.name == "input" and overlaid) and not lasting:
         return _hex(buffer.data)
     else:
         _allocated(writer, buffer, name, step)
@@ -118,10 +148,40 @@ def _allocated(writer: _Writer, buffer: Buffer, name: str, step: Step) -> None:
     writer.lines.append(f"{name} = machine.allocate({content}, align={ALIGNMENT}){behind}")
 
 
+def _deed(writer: _Writer, deed: Deed, values: dict[str, str], expected: Expected) -> None:
+    if isinstance(deed, Call):
+        _call(writer, deed, values, expected)
+    elif isinstance(deed, Store):
+        _store(writer, deed, values)
+    else:
+        _wait(writer, deed, values)
+
+
+def _store(writer: _Writer, deed: Store, values: dict[str, str]) -> None:
+    into = _argument(deed.into, values)
+    if not deed.type:
+        for put in deed.puts:
+            value = f'{_argument(put.value, values)}.to_bytes({put.size}, "little")'
+            writer.lines.append(f"machine.write_memory({into} + {put.offset}, {value})")
+        return
+    writer.helpers.add("fill")
+    members = "".join(f'\n    "{put.path}": {_argument(put.value, values)},' for put in deed.puts)
+    writer.lines.append(f'fill(machine, "{deed.type}", {into}, {{{members}\n}})')
+
+
+def _wait(writer: _Writer, deed: Wait, values: dict[str, str]) -> None:
+    writer.helpers.add("wait")
+    writer.lines.append(
+        f"assert wait(machine, {_argument(deed.at, values)}, {deed.busy}, {deed.seconds:g}) == {deed.ready}"
+    )
+    if deed.error is not None:
+        writer.lines.append(f"assert machine.read_word({_argument(deed.error, values)}) == 0")
+
+
 def _call(writer: _Writer, call: Call, values: dict[str, str], expected: Expected) -> None:
     arguments = ", ".join([f'"{call.function}"', *(_argument(a, values) for a in call.arguments)])
     text = f"machine.call({arguments})"
-    if call.returns == "pointer":
+    if call.returns in ("pointer", "word"):
         writer.lines.append(f"{call.keep} = {text}")
     elif call.returns == "nothing":
         writer.lines.append(text)
@@ -137,6 +197,8 @@ def _argument(argument: Argument, values: dict[str, str]) -> str:
         return str(argument)
     if isinstance(argument, Context):
         return _context(argument.number) + (f" + {argument.behind}" if argument.behind else "")
+    if isinstance(argument, Inside):
+        return values[argument.buffer] + (f" + {argument.behind}" if argument.behind else "")
     if isinstance(argument, Function):
         return f'machine.symbol("{argument.name}").entry'
     return values.get(argument, argument)

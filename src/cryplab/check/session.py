@@ -58,7 +58,8 @@ class Ran:
 
 def all_kinds(api: Api) -> list[str]:
     """Every kind of context, mode and call that cases may need."""
-    kinds = [*KINDS, *(f"{mode.kind}-{mode.mode}" for mode in MODES)]
+    modes = [f"{mode.kind}-{mode.mode}" for mode in MODES]
+    kinds = [*KINDS, *modes, *(f"{mode} any length" for mode in modes)]
     kinds += [f"{name} {what}" for name in HASHES for what in ("digest", "hmac", "clone", "starts")]
     kinds += [f"HMAC-{name} starts" for name in HASHES]
     kinds += [f"{kind} life" for kind in (*ONE_DIRECTION, "GCM", "CCM", *HASHES)]
@@ -116,7 +117,7 @@ class Session:
         assert self.machine.image is not None
         self.api = known.choose(api, self.machine.image)
         self.observer = self.machine.observe(deep=True) if observe else None
-        self.where = boot(self.machine, known.entries(self.machine.image.symbols), (*init, *self.api.prepare))
+        self.where = boot(self.machine, known.entries(self.machine.image.symbols, self.api), (*init, *self.api.prepare))
         self.presence = presence.find(self.machine.image, self.api, all_kinds(self.api))
         self.target = Target(self.machine, self.api, seed=seed)
         self.injections = inject.parse(injections, seed)

@@ -7,12 +7,27 @@ place and each run. After every call everything that the function had no right t
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cryplab.check.api import Api, Argument, Buffer, Call, Chain, Context, Function, Join, Plan
+from cryplab.check.api import (
+    Api,
+    Argument,
+    Buffer,
+    Call,
+    Chain,
+    Context,
+    Deed,
+    Function,
+    Inside,
+    Join,
+    Plan,
+    Store,
+    Wait,
+)  # fmt: skip
 from cryplab.check.script import Step
+from cryplab.check.structs import wait
 from cryplab.errors import GuestCrash, LimitReached, UsageError
 from cryplab.machine import Machine
 
@@ -89,7 +104,7 @@ class Target:
         for number in plan.clear:
             start, size = self._slots[number][0] - self.base, self._slots[number][1]
             self.view[start : start + size] = bytes(size)
-        got = self.execute(plan, step.place.edge)
+        got = self.execute(plan, plan.edge or step.place.edge)
         if plan.may_refuse and got.status == "refused":
             got.status, got.text = "unsupported", plan.may_refuse
         self._remember(step, got)
@@ -126,45 +141,90 @@ class Target:
         return got
 
     def _call_all(self, plan: Plan, addresses: Mapping[str, int], limit: float, got: Got) -> None:
-        for call in plan.calls:
-            if absent := self._absent(call):
+        for deed in plan.calls:
+            if absent := self._absent(deed):
                 got.status, got.text = "unsupported", f"{absent} is not linked"
                 return
-            arguments = [self._argument(a, addresses) for a in call.arguments]
-            self.calls += 1
             try:
-                value = self.machine.call(self._entry(call.function), *arguments, seconds=limit)
+                self._do(deed, addresses, limit, got, plan.unfinished)
             except GuestCrash as crash:
                 got.status, got.text = "crashed", crash.report or str(crash)
-                return
             except LimitReached as reached:
                 got.status, got.text = "hung", str(reached)
+            if got.status != "ok":
                 return
-            if call.returns == "pointer":
-                self._values[call.keep] = value
-                if not value:
-                    got.status, got.text = "unsupported", f"{call.function} returned no pointer"
-                    return
-            elif call.returns == "status" and got.status == "ok":
-                got.value, got.status = value, self.api.status(value)
-                if got.status != "ok":
-                    got.text = self.api.error(value) if got.status == "refused" else ""
-                    return
-            if call.kept_from:
-                at = addresses[call.kept_from] - self.base
-                self._values[call.keep] = int.from_bytes(self.view[at : at + 4], "little")
+        for name, wanted in plan.compares:
+            found = self._read(addresses[name], len(wanted))
+            if found != wanted:
+                got.status, got.text = (
+                    "refused",
+                    f"of the caller, who got {found.hex()} as {name} and not {wanted.hex()},",
+                )
+
+    def _do(
+        self, deed: Deed, addresses: Mapping[str, int], limit: float, got: Got,
+        unfinished: Callable[[Machine], str] | None = None,
+    ) -> None:  # fmt: skip
+        """Raises: GuestCrash, LimitReached."""
+        if isinstance(deed, Store):
+            start = self._argument(deed.into, addresses)
+            for put in deed.puts:
+                value = self._argument(put.value, addresses)
+                self._write(start + put.offset, value.to_bytes(put.size, "little"))
+        elif isinstance(deed, Wait):
+            self._wait(deed, addresses, got, unfinished)
+        else:
+            arguments = [self._argument(a, addresses) for a in deed.arguments]
+            self.calls += 1
+            self._returned(deed, self.machine.call(self._entry(deed.function), *arguments, seconds=limit), got)
+            if deed.kept_from:
+                self._values[deed.keep] = int.from_bytes(self._read(addresses[deed.kept_from], 4), "little")
+
+    def _returned(self, call: Call, value: int, got: Got) -> None:
+        """What the result means."""
+        if call.returns in ("pointer", "word"):
+            self._values[call.keep] = value
+            if not value and call.returns == "pointer":
+                got.status, got.text = "unsupported", f"{call.function} returned no pointer"
+        elif call.returns == "status":
+            got.value, got.status = value, self.api.status(value)
+            got.text = self.api.error(value) if got.status == "refused" else ""
+
+    def _wait(
+        self, deed: Wait, addresses: Mapping[str, int], got: Got, unfinished: Callable[[Machine], str] | None
+    ) -> None:
+        try:
+            state = wait(self.machine, self._argument(deed.at, addresses), deed.busy, deed.seconds)
+        except LimitReached as reached:
+            why = unfinished(self.machine) if unfinished else ""
+            got.status, got.text = ("unsupported", why) if why else ("hung", str(reached))
+            return
+        error = int.from_bytes(self._read(self._argument(deed.error, addresses), 4), "little") if deed.error else 0
+        if state != deed.ready or error:
+            got.status, got.value = "refused", error or state
+            got.text = f"code {error:#x} in the handle" if error else f"state {state} in the handle"
+
+    def _read(self, address: int, size: int) -> bytes:
+        return bytes(self.view[address - self.base : address - self.base + size])
+
+    def _write(self, address: int, data: bytes) -> None:
+        self.view[address - self.base : address - self.base + len(data)] = data
 
     def _argument(self, argument: Argument, addresses: Mapping[str, int]) -> int:
         if isinstance(argument, int):
             return argument
         if isinstance(argument, Context):
             return self._slots[argument.number][0] + argument.behind
+        if isinstance(argument, Inside):
+            return addresses[argument.buffer] + argument.behind
         if isinstance(argument, Function):
             return self._entry(argument.name)
         return addresses[argument] if argument in addresses else self._values[argument]
 
-    def _absent(self, call: Call) -> str:
+    def _absent(self, call: Deed) -> str:
         """The first function of a call that the firmware has not."""
+        if not isinstance(call, Call):
+            return ""
         assert self.machine.image is not None
         names = (call.function, *(a.name for a in call.arguments if isinstance(a, Function)))
         return next((name for name in names if name not in self.machine.image.symbols), "")

@@ -28,7 +28,7 @@ from cryplab.errors import UsageError
 
 __all__ = ["APIS", "COMMANDS"]
 
-APIS = ("auto", "mbedtls", "psa", "wolfcrypt")
+APIS = ("auto", "mbedtls", "psa", "wolfcrypt", "hal", "hal-it", "hal-dma")
 "Written out, so that help needs no machine; those of `cryplab.check.session`."
 
 

@@ -5,13 +5,17 @@ A plan is data: the same one is executed on the machine and printed as Python.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from cryplab.check.script import Step
+from cryplab.machine import Machine
 
-__all__ = ["Api", "Argument", "Buffer", "Call", "Chain", "Context", "Function", "Join", "Plan", "Status"]
+__all__ = [
+    "Api", "Argument", "Buffer", "Call", "Chain", "Context", "Deed", "Function", "Inside", "Join", "Plan", "Put",
+    "Status", "Store", "Wait",
+]  # fmt: skip
 
 Status = Literal["ok", "refused", "unsupported"]
 Use = Literal["in", "out", "inout"]
@@ -48,23 +52,67 @@ class Function:
     name: str
 
 
-Argument = int | str | Context | Function
-"A number, a buffer's name, a context, a function."
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """Argument: an address so many bytes behind the start of a buffer."""
+
+    buffer: str
+    behind: int
+
+
+Argument = int | str | Context | Function | Inside
+"A number, a buffer's name, a context, a function, a place in a buffer."
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
     """One call.
 
-    `returns`: "status" is judged, "nothing" is ignored, "pointer" is kept under `keep` (0 is an error). With
-    `kept_from` the word that the call left in that buffer is kept instead.
+    `returns`: "status" is judged, "nothing" is ignored, "pointer" is kept under `keep` (0 is an error), "word" is
+    kept whatever it is. With `kept_from` the word that the call left in that buffer is kept instead.
     """
 
     function: str
     arguments: tuple[Argument, ...]
-    returns: Literal["status", "nothing", "pointer"] = "status"
+    returns: Literal["status", "nothing", "pointer", "word"] = "status"
     keep: str = ""
     kept_from: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """A member of a struct and what it becomes: `path` as the source has it, its place and size in bytes."""
+
+    path: str
+    offset: int
+    size: int
+    value: Argument
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Between calls: the caller fills in a struct, a context or in a buffer; without `type` plain words."""
+
+    into: Context | str
+    type: str
+    puts: tuple[Put, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Between calls: the caller waits while the byte there is `busy`; another value than `ready` then is an error.
+
+    `seconds`: virtual time that it may take. `error`: a word there that is not 0 is an error, too.
+    """
+
+    at: Context | Inside
+    busy: int
+    ready: int
+    seconds: float
+    error: Context | Inside | None = None
+
+
+Deed = Call | Store | Wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,23 +130,30 @@ class Plan:
     """What a step comes to: calls, buffers, and which buffers are results.
 
     `joins` puts results together; `clear`: contexts that are zeroed before; `unsupported`: why there is no plan;
-    `may_refuse`: why an error of these calls is no failure, only something that this firmware does not do.
+    `may_refuse`: why an error of these calls is no failure, only something that this firmware does not do;
+    `compares`: buffers that the caller compares with these bytes, and gives the results up when they differ;
+    `edge`: like `Place.edge`, for a buffer that an earlier step has placed; `unfinished`: why a wait has no end
+    that is no fault of these functions, in a sentence.
     """
 
-    calls: tuple[Call, ...] = ()
+    calls: tuple[Deed, ...] = ()
     buffers: tuple[Buffer, ...] = ()
     results: tuple[str, ...] = ()
     joins: tuple[Join, ...] = ()
     clear: tuple[int, ...] = ()
     unsupported: str = ""
     may_refuse: str = ""
+    compares: tuple[tuple[str, bytes], ...] = ()
+    edge: str = ""
+    unfinished: Callable[[Machine], str] | None = None
 
 
 @dataclass(slots=True)
 class Chain:
     """What the caller keeps of a context between calls: IV or counter, offset and key stream block; kind; key.
 
-    `ids`: names of the key ids that were made for it. `open`: a message has begun and not ended.
+    `ids`: names of the key ids that were made for it. `open`: a message has begun and not ended. `own`: what only
+    the adapter knows of.
     """
 
     kind: str = ""
@@ -108,6 +163,7 @@ class Chain:
     key: bytes = b""
     ids: list[str] = field(default_factory=list)
     open: bool = False
+    own: Any = None
 
 
 class Api(Protocol):

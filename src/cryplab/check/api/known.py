@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from cryplab.check import presence
 from cryplab.check.api import Api
+from cryplab.check.api.hal import TYPES as HAL_TYPES
+from cryplab.check.api.hal import Hal
 from cryplab.check.api.mbedtls import MbedTls
 from cryplab.check.api.psa import Psa
 from cryplab.check.api.wolfcrypt import TYPES, WolfCrypt
 from cryplab.check.sizes import returning_functions, type_sizes
 from cryplab.errors import FirmwareError, UsageError, nearest
+from cryplab.layout import layouts
 from cryplab.loader import Image
 from cryplab.symbols import Symbols
 
@@ -29,12 +33,14 @@ class Known:
     """An API by its option's value and in words.
 
     `plain`: the adapter as far as symbols tell; `made`: with what the debug information says, which takes a moment.
+    `driver`: libraries may stand on it.
     """
 
     name: str
     title: str
     plain: Callable[[Symbols], Api]
     made: Callable[[Image], Api]
+    driver: bool = False
 
     def found(self, symbols: Symbols) -> bool:
         """The firmware has functions of it."""
@@ -56,17 +62,38 @@ def _wolfcrypt(image: Image) -> Api:
     return WolfCrypt(image.symbols, sizes, returning_functions(image.path, WolfCrypt.maybe_void()))
 
 
+def _hal(image: Image, name: str) -> Api:
+    found = layouts(image.path, HAL_TYPES)
+    if not found:
+        raise FirmwareError(
+            f"{image.path} does not describe the HAL's handles, so check cannot fill one in; compile the HAL with -g"
+        )
+    return Hal(image.symbols, found, name)
+
+
 KNOWN = (
     Known("mbedtls", "mbed TLS", lambda symbols: MbedTls(symbols, {}), _mbedtls),
     Known("psa", "PSA Crypto", lambda symbols: Psa(symbols, {}), _psa),
     Known("wolfcrypt", "wolfCrypt", lambda symbols: WolfCrypt(symbols, {}), _wolfcrypt),
+    *(
+        Known(name, title, partial(Hal, layouts={}, name=name), partial(_hal, name=name), driver=True)
+        for name, title in (
+            ("hal", "the vendor's HAL"),
+            ("hal-it", "the vendor's HAL by interrupt"),
+            ("hal-dma", "the vendor's HAL by DMA"),
+        )
+    ),
 )
 "In the order in which `auto` asks."
 
 
-def entries(symbols: Symbols) -> list[str]:
-    """Functions of every API at whose first call a firmware counts as booted."""
-    return [name for known in KNOWN for name in known.plain(symbols).entries()]
+def entries(symbols: Symbols, api: Api) -> list[str]:
+    """Functions at whose first call a firmware counts as booted: of every library, and of the API that is called.
+
+    A driver's are called while a firmware starts, before the libraries on it are ready.
+    """
+    libraries = [known.plain(symbols) for known in KNOWN if not known.driver]
+    return [name for known in (*libraries, api) for name in known.entries()]
 
 
 def choose(name: str, image: Image) -> Api:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cryplab.check.cases.common import AES_KEYS, Maker, case, lengths, opened, parts
 from cryplab.check.script import Case, Place, Step
 
-__all__ = ["MODES", "Mode", "cases"]
+__all__ = ["MODES", "Mode", "available_modes", "cases"]
 
 OFFSETS = (1, 2, 3)
 
@@ -64,9 +64,17 @@ MODES = (
 BOTH = (True, False)
 
 
+def available_modes(make: Maker) -> list[Mode]:
+    """Modes with the lengths that the API takes: not every one takes parts of a block."""
+    return [
+        mode if make.available(f"{mode.kind}-{mode.mode} any length") else replace(mode, unit=mode.block)
+        for mode in MODES
+    ]
+
+
 def cases(make: Maker) -> Iterator[Case]:
     """All groups of all modes."""
-    for mode in MODES:
+    for mode in available_modes(make):
         groups = (_lengths, _splits, _in_place, _alignment, _edges, _continuation, _wrap, _keys, _contexts, _turnaround)
         for group in groups:
             yield from group(make, mode)
@@ -194,7 +202,9 @@ def _wrap(make: Maker, mode: Mode) -> Iterator[Case]:
             counter = (make.rng("wrap", ones).getrandbits(128) >> ones << ones) + (1 << ones) - 1 - before
             iv = (counter % (1 << 128)).to_bytes(16, "big")
             rng = make.rng(mode.row, "wrap", ones, before)
-            steps = [mode.crypt(rng, 75, iv=iv), mode.crypt(rng, 21, go_on=True), mode.crypt(rng, 64, go_on=True)]
+            first, second = (75, 21) if mode.unit == 1 else (80, 32)
+            steps = [mode.crypt(rng, first, iv=iv)]
+            steps += [mode.crypt(rng, length, go_on=True) for length in (second, 64)]
             yield case("wrap", mode.row, f"{ones} bits, {before} before", mode.opened(mode.key(rng), True), steps)
 
 

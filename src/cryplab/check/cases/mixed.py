@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from cryplab.check.cases.aead import pair
-from cryplab.check.cases.ciphers import MODES, Mode
+from cryplab.check.cases.ciphers import MODES, Mode, available_modes
 from cryplab.check.cases.common import AES_KEYS, Maker, case, opened
 from cryplab.check.oracle import HASHES
 from cryplab.check.script import Case, Place, Step
@@ -52,7 +52,10 @@ def _twelve(make: Maker) -> Iterator[Case]:
 
 
 def _interleave(make: Maker) -> Iterator[Case]:
-    names = [mode.row for mode in MODES if make.available(mode.kind) and make.available(f"{mode.kind}-{mode.mode}")]
+    modes = {mode.row: mode for mode in available_modes(make)}
+    names = [
+        mode.row for mode in modes.values() if make.available(mode.kind) and make.available(f"{mode.kind}-{mode.mode}")
+    ]
     names += [kind for kind in ("GCM", "CCM") if make.available(kind) and make.available(f"{kind} seal")]
     names += ["GCM parts"] if make.available("GCM starts") else []
     names += [name for name in HASHES if make.available(name)]
@@ -63,7 +66,7 @@ def _interleave(make: Maker) -> Iterator[Case]:
         for number in range(make.pick(3, 25, 200)):
             rng = make.rng("interleave", family, number)
             count = 2 + number % (MOST_CONTEXTS - 1)
-            lanes = [_lane(rng, rng.choice(known), context) for context in range(count)]
+            lanes = [_lane(rng, rng.choice(known), context, modes) for context in range(count)]
             yield case("interleave", MIXED, f"{family}, {count} contexts, {number}", list(_woven(rng, lanes)))
 
 
@@ -77,7 +80,7 @@ def _woven(rng: random.Random, lanes: list[list[Step]]) -> Iterator[Step]:
             left.remove(lane)
 
 
-def _lane(rng: random.Random, name: str, context: int) -> list[Step]:
+def _lane(rng: random.Random, name: str, context: int, modes: Mapping[str, Mode]) -> list[Step]:
     """What one context does, start to end."""
     if name in HASHES:
         steps = [*opened(name, context=context), Step("starts", context)]
@@ -100,7 +103,7 @@ def _lane(rng: random.Random, name: str, context: int) -> list[Step]:
         )
         steps += [Step("update", context, data=rng.randbytes(size)) for size in (16, 48, 32, rng.randrange(1, 16))]
         return [*steps, Step("finish", context, length=BLOCK), Step("free", context)]
-    return _cipher_lane(rng, next(m for m in MODES if m.row == name), context)
+    return _cipher_lane(rng, modes[name], context)
 
 
 def _cipher_lane(rng: random.Random, mode: Mode, context: int) -> list[Step]:
