@@ -19,7 +19,7 @@ __all__ = ["ERRORS", "HASHES", "HMAC_TYPES", "TYPES", "WolfCrypt"]
 
 WORD = 1 << 32
 AES_ENCRYPTION, AES_DECRYPTION = 0, 1
-INVALID_DEVID = WORD - 2
+INVALID_DEVID = -2
 OVER_ALLOCATED = 4096
 "Bytes for a context whose size the firmware does not tell."
 HASHES = {

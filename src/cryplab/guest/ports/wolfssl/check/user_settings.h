@@ -8,9 +8,7 @@
 
 #define WOLFSSL_AES_CFB
 #define WOLFSSL_AES_OFB
-#if !defined(CRYPLAB_HARDWARE)
 #define WOLFSSL_AESGCM_STREAM
-#endif
 
 #undef SINGLE_THREADED
 #define WOLFSSL_USER_MUTEX
