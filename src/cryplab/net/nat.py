@@ -6,17 +6,13 @@ name server. Only destinations that the user allowed are reached; the rest is re
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import queue
 import selectors
 import socket
-import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from cryplab.net import nat_dhcp, nat_dns
-from cryplab.net.allow import GATEWAY, HOST_LOOPBACK, AllowList, resolve
+from cryplab.net.allow import GATEWAY, HOST_LOOPBACK, AllowList
 from cryplab.net.frames import (
     ACK,
     BROADCAST,
@@ -36,7 +32,9 @@ from cryplab.net.frames import (
     address,
     dotted,
 )  # fmt: skip
+from cryplab.net.nat_names import Asked, Resolver
 from cryplab.net.nat_tcp import Connection, State
+from cryplab.net.nat_udp import Association, Datagrams, Ends
 from cryplab.net.wire import Wire
 
 __all__ = ["GUEST", "NAME_SERVER", "Nat"]
@@ -49,21 +47,8 @@ DHCP_SERVER, DHCP_CLIENT, DNS_PORT = 67, 68, 53
 ARP_ASKS, ARP_ANSWERS = 1, 2
 ECHO_REQUEST, ECHO_ANSWER, UNREACHABLE = 8, 0, 3
 PROHIBITED, PORT_UNREACHABLE = 13, 3
-DATAGRAM_BYTES = 65_535
-UDP_IDLE_SECONDS, UDP_ANSWER_SECONDS = 60.0, 5.0
 FIRST_FORWARD_PORT = 49_152
 ISS_STEP = 64_000
-
-
-@dataclass(slots=True)
-class Association:
-    """A guest's UDP port and destination, and the host's socket for it."""
-
-    sock: socket.socket
-    guest_port: int
-    peer: bytes
-    peer_port: int
-    last: float
 
 
 class Nat(Wire):
@@ -91,7 +76,7 @@ class Nat(Wire):
         self.names = {name.lower(): target for name, target in (names or {}).items()}
         self.selector: selectors.BaseSelector = selectors.DefaultSelector()
         self.connections: dict[tuple[int, bytes, int], Connection] = {}
-        self.associations: dict[tuple[int, bytes, int], Association] = {}
+        self.datagrams = Datagrams(self.selector, lambda: self.now())
         self.refused: dict[str, str] = {}
         "What the guest asked for and may not reach, each once, and what would allow it."
         self.failures: list[str] = []
@@ -100,10 +85,7 @@ class Nat(Wire):
         self.guest = GUEST
         "The guest's address: that of its last packet."
         self.lease = nat_dhcp.Lease(GUEST, GATEWAY, NAME_SERVER)
-        self._answers: queue.SimpleQueue[tuple[int, nat_dns.Question, list[bytes]]] = queue.SimpleQueue()
-        self._asking = 0
-        self._bell: socket.socket | None = None
-        self._ring: socket.socket | None = None
+        self._resolver = Resolver(self.selector)
         self._iss, self._forward_port, self._ident = ISS_STEP, FIRST_FORWARD_PORT, 0
         self.forwards: dict[int, int] = {}
         "Ports of the host's loopback that lead to ports of the guest."
@@ -166,6 +148,13 @@ class Nat(Wire):
         name = "localhost" if host == GATEWAY else dotted(host) if isinstance(host, bytes) else host
         self.refused.setdefault(what, f"--allow {name}:{port} lets it pass")
 
+    def _host_address(self, protocol: str, packet: Ipv4, port: int) -> tuple[str, int] | None:
+        """Where the host reaches the packet's destination; None, and it is noted, when the guest may not."""
+        target = self.allowed.host_address(packet.destination, port)
+        if target is None:
+            self._refuse(f"{protocol} to {dotted(packet.destination)}:{port}", packet.destination, port)
+        return target
+
     # -- to the guest --------------------------------------------------------------------------
     def emit(self, protocol: int, source: bytes, payload: bytes, destination: bytes = b"") -> None:
         """Send an IPv4 packet to the guest."""
@@ -203,10 +192,8 @@ class Nat(Wire):
         self.emit(TCP, packet.destination, answer.encode(packet.destination, packet.source), packet.source)
 
     def _open(self, packet: Ipv4, segment: Tcp, key: tuple[int, bytes, int]) -> None:
-        target = self.allowed.host_address(packet.destination, segment.destination)
+        target = self._host_address("TCP", packet, segment.destination)
         if target is None:
-            where = f"{dotted(packet.destination)}:{segment.destination}"
-            self._refuse(f"TCP to {where}", packet.destination, segment.destination)
             self._reset(packet, segment)
             return
         sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -278,75 +265,37 @@ class Nat(Wire):
         elif target == "localhost":
             self._answer(datagram.source, question, [GATEWAY])
         else:
-            self._asking += 1
-            self._hang_bell()
-            thread = threading.Thread(target=self._resolve, args=(datagram.source, question, target), daemon=True)
-            thread.start()
-
-    def _hang_bell(self) -> None:
-        """What wakes `wait` when a name was resolved."""
-        if self._bell is None:
-            self._bell, self._ring = socket.socketpair()
-            self._bell.setblocking(False)
-            self.selector.register(self._bell, selectors.EVENT_READ, None)
-
-    def _resolve(self, port: int, question: nat_dns.Question, target: str) -> None:
-        """In a thread, since the host's resolver may take its time."""
-        found = resolve(target)
-        self._answers.put((port, question, found))
-        if self._ring is not None:
-            with contextlib.suppress(OSError):
-                self._ring.send(b"!")
+            self._resolver.ask(Asked(datagram.source, question, target))
 
     def _answer(self, port: int, question: nat_dns.Question, addresses: list[bytes] | None) -> None:
         self._emit_datagram(NAME_SERVER, Udp(DNS_PORT, port, nat_dns.encode_answer(question, addresses)))
 
     def _resolved(self) -> None:
-        if self._bell is not None:
-            self._bell.recv(DATAGRAM_BYTES)
-        while not self._answers.empty():
-            port, question, found = self._answers.get()
-            self._asking -= 1
-            self.allowed.learn(self.names.get(question.name, question.name), found)
-            self._answer(port, question, found or None)
+        for asked in self._resolver.answers():
+            self.allowed.learn(asked.name, asked.addresses)
+            self._answer(asked.port, asked.question, asked.addresses or None)
 
     def _relay(self, packet: Ipv4, datagram: Udp) -> None:
-        key = (datagram.source, packet.destination, datagram.destination)
-        known = self.associations.get(key)
-        if known is None:
-            target = self.allowed.host_address(packet.destination, datagram.destination)
+        ends = Ends(datagram.source, packet.destination, datagram.destination)
+        if ends not in self.datagrams.open:
+            target = self._host_address("UDP", packet, datagram.destination)
             if target is None:
-                where = f"{dotted(packet.destination)}:{datagram.destination}"
-                self._refuse(f"UDP to {where}", packet.destination, datagram.destination)
                 self._unreachable(packet, PROHIBITED)
                 return
-            sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-            sock.setblocking(False)
-            sock.connect(target)
-            known = Association(sock, datagram.source, packet.destination, datagram.destination, self.now())
-            self.associations[key] = known
-            self.selector.register(sock, selectors.EVENT_READ, known)
-        known.last = self.now()
-        try:
-            known.sock.send(datagram.payload)
-        except ConnectionRefusedError:
+            self.datagrams.associate(ends, target)
+        if not self.datagrams.send(ends, datagram.payload):
             self._unreachable(packet, PORT_UNREACHABLE)
-        except OSError:
-            return
 
     def _datagram_came(self, association: Association) -> None:
-        try:
-            payload = association.sock.recv(DATAGRAM_BYTES)
-        except OSError:
-            return
-        association.last = self.now()
-        self._emit_datagram(association.peer, Udp(association.peer_port, association.guest_port, payload))
+        payload, ends = self.datagrams.receive(association), association.ends
+        if payload is not None:
+            self._emit_datagram(ends.peer, Udp(ends.peer_port, ends.guest_port, payload))
 
     # -- the wire ------------------------------------------------------------------------------
     def poll(self) -> None:
         """Serve sockets that are ready, and timers of the guest's time."""
         for key, events in self.selector.select(0):
-            if key.data is None:
+            if key.data is self._resolver:
                 self._resolved()
             elif isinstance(key.data, Connection):
                 key.data.ready(events)
@@ -361,23 +310,15 @@ class Nat(Wire):
                 del self.connections[name]
                 if connection.failure:
                     self.failures.append(connection.failure)
-        for name, association in list(self.associations.items()):
-            if self.now() - association.last > UDP_IDLE_SECONDS:
-                self._forget(association)
-                del self.associations[name]
-
-    def _forget(self, association: Association) -> None:
-        self.selector.unregister(association.sock)
-        association.sock.close()
+        self.datagrams.close_idle()
 
     @property
     def busy(self) -> bool:
         """A connection is open, an answer is awaited, or a host's client may come."""
-        now = self.now()
         return (
-            bool(self._listeners or self._asking)
+            bool(self._listeners or self._resolver.awaited)
             or any(c.state is not State.DONE for c in self.connections.values())
-            or any(now - a.last < UDP_ANSWER_SECONDS for a in self.associations.values())
+            or self.datagrams.awaited
         )
 
     def wait(self, seconds: float) -> bool:
@@ -394,12 +335,9 @@ class Nat(Wire):
         """Close every socket."""
         for connection in self.connections.values():
             connection.finish()
-        for association in self.associations.values():
-            self._forget(association)
+        self.datagrams.close()
         for listener in self._listeners:
             listener.close()
-        self.connections, self.associations, self._listeners = {}, {}, []
+        self.connections, self._listeners = {}, []
         self.selector.close()
-        for end in (self._bell, self._ring):
-            if end is not None:
-                end.close()
+        self._resolver.close()
