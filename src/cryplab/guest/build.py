@@ -23,7 +23,7 @@ from cryplab.guest.cross import (
 from cryplab.guest.targets import Target, target_of
 
 HERE = Path(__file__).parent
-OUR_FOLDERS = ("common", "device", "ports", "programs")
+OUR_FOLDERS = ("common", "device", "kernel", "ports", "programs")
 
 PROGRAMS = ("benchmark", "selftest")
 "Programs that every board can run; `network.PROGRAMS` need Ethernet."
@@ -212,12 +212,13 @@ def _network_units(program: str, root: Path, build: str, target: Target, board_f
         *_library_flags(root, build, target, network.CONFIG), f"-I{board_folder}", f"-I{port}", f"-I{lwip_headers}",
         f"-I{sessions}", f"-I{HERE / 'programs'}", *network.FLAGS.get(program, ()),
     )  # fmt: skip
+    parts = (port, port / "alone", sessions)
     headers = headers_digest(*(HERE / part for part in OUR_FOLDERS), root / "include", lwip_headers, board_folder)
     return [
         *_mbedtls_units(root, flags, (*MBEDTLS_MODULES, *network.MBEDTLS_MODULES)),
         *_program_units(program, build, flags, headers),
         *(Unit(file, (*flags, "-w"), headers) for file in network.lwip_sources(lwip)),
-        *(Unit(file, (*flags, *OUR_FLAGS), headers) for part in (port, sessions) for file in sorted(part.glob("*.c"))),
+        *(Unit(file, (*flags, *OUR_FLAGS), headers) for part in parts for file in sorted(part.glob("*.c"))),
     ]
 
 

@@ -98,7 +98,7 @@ def parts(root: Path, here: Path, program: str, build: str, target: Target, math
     cyassl = is_cyassl(root)
     if cyassl and (program != "ctaocrypt" or family != "spl" or math == "sp"):
         raise UsageError(f"{root} has CyaSSL: there is only program ctaocrypt for STM32F2, with --math heap or fast")
-    folders = [port, port / family, *([port / "kernel"] if program in KERNEL else [])]
+    folders = [port, port / family, *([port / "kernel", here / "kernel"] if program in KERNEL else [])]
     if program == "check":  # its settings come first
         folders.insert(0, port / "check")
     include = (*folders, here / "device", here / "common", root)
@@ -121,7 +121,7 @@ def parts(root: Path, here: Path, program: str, build: str, target: Target, math
         list(_library(root, program)),
         ours,
         flags,
-        [port, here / "device", root / ("cyassl" if cyassl else "wolfssl")],
+        [port, here / "kernel", here / "device", root / ("cyassl" if cyassl else "wolfssl")],
     )
 
 

@@ -47,14 +47,14 @@ static void defaults(void)
 static struct cryplab_phase *begin(const char *name)
 {
     struct cryplab_phase *phase = &cryplab_phases[cryplab_phases_count];
-    *phase = (struct cryplab_phase){.name = name, .start = clock_cycles(), .idle = network_idle_cycles};
+    *phase = (struct cryplab_phase){.name = name, .start = clock_cycles(), .idle = network_idle_cycles()};
     return phase;
 }
 
 static void end(struct cryplab_phase *phase)
 {
     phase->end = clock_cycles();
-    phase->idle = network_idle_cycles - phase->idle;
+    phase->idle = network_idle_cycles() - phase->idle;
     cryplab_phases_count++;
 }
 

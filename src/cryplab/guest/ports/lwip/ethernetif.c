@@ -45,8 +45,6 @@ static uint8_t receive_buffers[RECEIVE_FRAMES][FRAME_BYTES] __attribute__((align
 static uint8_t send_buffers[SEND_FRAMES][FRAME_BYTES] __attribute__((aligned(4)));
 static unsigned receive_next, send_next;
 
-volatile int ethernetif_received;
-
 static void barrier(void)
 {
     __asm volatile("dsb" : : : "memory");
@@ -198,7 +196,7 @@ void ETH_IRQHandler(void)
 {
     ETH->DMASR = ETH_DMASR_RS | ETH_DMASR_NIS;
     (void)ETH->DMASR; /* the write has arrived before the handler returns */
-    ethernetif_received = 1;
+    ethernetif_arrived();
 }
 
 /* ---- frames ---- */
@@ -249,7 +247,6 @@ static struct pbuf *take(const ETH_Descriptor *d, const uint8_t *data)
 unsigned ethernetif_poll(struct netif *netif)
 {
     unsigned frames = 0;
-    ethernetif_received = 0;
     for (; frames < RECEIVE_FRAMES && !(receive_chain[receive_next].status & ETH_OWN); frames++) {
         ETH_Descriptor *d = &receive_chain[receive_next];
         struct pbuf *frame = take(d, receive_buffers[receive_next]);

@@ -14,7 +14,7 @@ void ethernetif_check_link(struct netif *netif);
 /* Hand all received frames to netif->input; returns how many there were. */
 unsigned ethernetif_poll(struct netif *netif);
 
-/* Set by the receive interrupt, cleared by ethernetif_poll(): frames may be waiting. */
-extern volatile int ethernetif_received;
+/* Of who calls ethernetif_poll(): the receive interrupt calls it, a frame waits. */
+void ethernetif_arrived(void);
 
 #endif

@@ -22,6 +22,7 @@
 #define DNS_MAX_NAME_LENGTH 128
 #define LWIP_UDP 1
 #define LWIP_TCP 1
+#define SO_REUSE 1 /* a port may be listened at again while earlier clients are served */
 #define IP_REASSEMBLY 0
 #define IP_FRAG 0
 
@@ -38,7 +39,7 @@
 
 #define LWIP_NETIF_HOSTNAME 1
 #define LWIP_NETIF_LINK_CALLBACK 0
-#define LWIP_NETIF_STATUS_CALLBACK 0
+#define LWIP_NETIF_STATUS_CALLBACK 1
 #define LWIP_STATS 0
 
 #define CHECKSUM_GEN_IP 0

@@ -1,4 +1,4 @@
-/* See network.h: interface, DHCP, DNS, the loop that everybody waits in. */
+/* See network.h: interface, DHCP, DNS. */
 #include "network.h"
 
 #include <string.h>
@@ -13,16 +13,16 @@
 #include "lwip/timeouts.h"
 #include "netif/ethernet.h"
 #include "rows.h"
+#include "sharing.h"
 
 #define LINK_LIMIT_MS 6000
 #define DHCP_LIMIT_MS 20000
 #define DNS_LIMIT_MS 20000
 #define LINK_CHECK_MS 250
+#define SHORT_WAIT_MS 1
 
 static struct netif port;
 static uint32_t link_checked;
-
-uint64_t network_idle_cycles;
 
 const char *network_words(int error)
 {
@@ -52,7 +52,7 @@ void network_assertion(const char *text)
     cryplab_done(99);
 }
 
-void network_poll(void)
+void network_work(void)
 {
     while (ethernetif_poll(&port) != 0) {
     }
@@ -63,17 +63,20 @@ void network_poll(void)
     }
 }
 
-void network_wait(void)
+/* Of the interface: our address is another one. */
+static void address_changed(struct netif *netif)
 {
-    network_poll();
-    uint64_t start = clock_cycles();
-    /* an interrupt that comes in between ends WFI at once, masked or not */
-    __asm volatile("cpsid i" : : : "memory");
-    if (!ethernetif_received) {
-        __asm volatile("dsb\n wfi" : : : "memory");
-    }
-    __asm volatile("cpsie i" : : : "memory");
-    network_idle_cycles += clock_cycles() - start;
+    (void)netif;
+    network_changed(NULL);
+}
+
+static int link_is_up(void)
+{
+    network_enter();
+    ethernetif_check_link(&port);
+    int up = netif_is_link_up(&port);
+    network_leave();
+    return up;
 }
 
 int network_start(const uint8_t mac[6])
@@ -85,21 +88,24 @@ int network_start(const uint8_t mac[6])
     }
     netif_set_hostname(&port, "cryplab");
     netif_set_default(&port);
+    netif_set_status_callback(&port, address_changed);
     netif_set_up(&port);
+    network_begin();
     uint32_t start = clock_tick();
-    while (!netif_is_link_up(&port)) {
+    while (!link_is_up()) {
         if (clock_tick() - start > LINK_LIMIT_MS) {
             return NETWORK_NO_LINK;
         }
-        network_wait();
-        ethernetif_check_link(&port);
+        network_wait_at_most(SHORT_WAIT_MS);
     }
     return NETWORK_OK;
 }
 
 int network_dhcp(void)
 {
+    network_enter();
     dhcp_start(&port);
+    network_leave();
     uint32_t start = clock_tick();
     while (!dhcp_supplied_address(&port)) {
         if (clock_tick() - start > DHCP_LIMIT_MS) {
@@ -116,7 +122,9 @@ void network_set_address(const uint8_t address[4])
     IP4_ADDR(&own, address[0], address[1], address[2], address[3]);
     IP4_ADDR(&mask, 255, 255, 255, 0);
     IP4_ADDR(&gateway, 0, 0, 0, 0);
+    network_enter();
     netif_set_addr(&port, &own, &mask, &gateway);
+    network_leave();
 }
 
 const char *network_address(void)
@@ -124,35 +132,52 @@ const char *network_address(void)
     return ip4addr_ntoa(netif_ip4_addr(&port));
 }
 
-struct answer {
-    ip_addr_t *address;
+/* One question at a time. lwIP may answer one that we gave up, so the number of the question comes back with it. */
+static struct {
+    unsigned number;
+    int busy;
     volatile int error;
-};
+    ip_addr_t address;
+} question;
 
 static void found(const char *name, const ip_addr_t *address, void *argument)
 {
     (void)name;
-    struct answer *answer = argument;
-    if (address != NULL) {
-        *answer->address = *address;
+    if ((unsigned)argument == question.number) {
+        question.address = address != NULL ? *address : question.address;
+        question.error = address != NULL ? NETWORK_OK : NETWORK_NO_NAME;
+        network_changed(NULL);
     }
-    answer->error = address != NULL ? NETWORK_OK : NETWORK_NO_NAME;
+}
+
+static int ask(const char *name)
+{
+    question.number++;
+    question.error = NETWORK_AGAIN;
+    err_t error = dns_gethostbyname(name, &question.address, found, (void *)question.number);
+    return error == ERR_INPROGRESS ? NETWORK_AGAIN : error == ERR_OK ? NETWORK_OK : NETWORK_NO_NAME;
 }
 
 int network_resolve(const char *name, ip_addr_t *address)
 {
-    static struct answer answer; /* lwIP may call back after we gave up */
-    answer = (struct answer){address, NETWORK_AGAIN};
-    err_t error = dns_gethostbyname(name, address, found, &answer);
-    if (error != ERR_INPROGRESS) {
-        return error == ERR_OK ? NETWORK_OK : NETWORK_NO_NAME;
-    }
     uint32_t start = clock_tick();
-    while (answer.error == NETWORK_AGAIN) {
-        if (clock_tick() - start > DNS_LIMIT_MS) {
-            return NETWORK_TIMEOUT;
-        }
+    network_enter();
+    while (question.busy) {
+        network_leave();
+        network_wait();
+        network_enter();
+    }
+    question.busy = 1;
+    question.error = ask(name);
+    network_leave();
+    while (question.error == NETWORK_AGAIN && clock_tick() - start <= DNS_LIMIT_MS) {
         network_wait();
     }
-    return answer.error;
+    network_enter();
+    int error = question.error == NETWORK_AGAIN ? NETWORK_TIMEOUT : question.error;
+    *address = question.address;
+    question.busy = 0;
+    network_changed(NULL);
+    network_leave();
+    return error;
 }

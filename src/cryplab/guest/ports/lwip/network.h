@@ -1,7 +1,8 @@
-/* The reference programs' way to the network: lwIP in one main loop, with calls that wait.
+/* The reference programs' way to the network: lwIP with calls that wait, in one main loop or in tasks of the kernel.
  *
- * Whoever waits calls network_wait(): it hands frames to lwIP, runs its timers, and sleeps when there was nothing
- * to do. Times are virtual milliseconds.
+ * Whoever waits calls network_wait(), which returns when something may have changed, and now and then, so that the caller
+ * can look at the time; meanwhile the core sleeps or other tasks run. Several tasks may call all of these; a stream
+ * belongs to one task at a time. Times are virtual milliseconds.
  */
 #ifndef NETWORK_H
 #define NETWORK_H
@@ -26,7 +27,7 @@ enum network_error {
 
 const char *network_words(int error);
 
-/* Start interface and link. */
+/* Start interface and link. Under the kernel: after tasks_start(). */
 int network_start(const uint8_t mac[6]);
 /* Get an address by DHCP. */
 int network_dhcp(void);
@@ -37,10 +38,9 @@ const char *network_address(void);
 /* Address of a name or of dotted digits. */
 int network_resolve(const char *name, ip_addr_t *address);
 
-void network_poll(void);
 void network_wait(void);
-/* Core cycles slept in network_wait() so far. */
-extern uint64_t network_idle_cycles;
+/* Core cycles slept so far because everybody waited. */
+uint64_t network_idle_cycles(void);
 
 /* ---- a TCP connection ---- */
 
@@ -53,10 +53,15 @@ struct network_stream {
     size_t taken;          /* of the first received buffer */
     int error;             /* once there was one */
     int connected, ended;
+    unsigned task;         /* that uses it */
+    /* while it waits for a client */
+    uint16_t port;
+    struct tcp_pcb *listener;
+    struct network_stream *next;
 };
 
 int network_connect(struct network_stream *stream, const ip_addr_t *address, uint16_t port, uint32_t limit_ms);
-/* Wait for one client at a port. */
+/* Wait for one client at a port. Several streams may wait at one port; a client that comes when none does is refused. */
 int network_accept(struct network_stream *stream, uint16_t port, uint32_t limit_ms);
 /* Bytes that went into the send buffer, or NETWORK_AGAIN or another error. */
 int network_send(struct network_stream *stream, const uint8_t *data, size_t length);

@@ -25,6 +25,7 @@
 #else
 #define WOLFSSL_USER_MUTEX
 #include "tasks.h"
+typedef struct task_mutex wolfSSL_Mutex;
 #endif
 
 /* ---- the chip, and who does the work ---- */

@@ -52,8 +52,9 @@ static int run_once(struct work *work)
     return error ? error : wc_Md5Final(&work->md5_context, work->md5);
 }
 
-static void run_for_ever(struct work *work)
+static void run_for_ever(void *argument)
 {
+    struct work *work = argument;
     for (;;) {
         while (tasks_switches % TURNS >= WORKING_TURNS) {
             tasks_yield();
@@ -67,9 +68,6 @@ static void run_for_ever(struct work *work)
         work->rounds++;
     }
 }
-
-static void second_task(void) { run_for_ever(&works[0]); }
-static void third_task(void) { run_for_ever(&works[1]); }
 
 static int prepare(struct work *work, unsigned start)
 {
@@ -98,8 +96,8 @@ int main(void)
         printf("the tasks' work failed: %d\n", error);
         return 1;
     }
-    tasks_add(second_task, stacks[0], STACK_WORDS);
-    tasks_add(third_task, stacks[1], STACK_WORDS);
+    tasks_add(run_for_ever, &works[0], stacks[0], STACK_WORDS);
+    tasks_add(run_for_ever, &works[1], stacks[1], STACK_WORDS);
     tasks_start();
     int failed = wolfcrypt_test(NULL) != 0;
     tasks_hold();
