@@ -19,6 +19,7 @@ import pytest
 
 if TYPE_CHECKING:
     from cryplab.machine import Machine
+    from cryplab.observe.findings import Finding
 
 __all__ = ["call", "machine"]
 
@@ -67,11 +68,9 @@ class _Booted:
         self.take_findings()
         self.snapshot = self.machine.snapshot()
 
-    def take_findings(self) -> list[Any]:
+    def take_findings(self) -> list[Finding]:
         """Findings since the last time."""
-        self.observer.drain()
-        found = list(self.observer.findings)
-        self.observer.findings.clear()
+        found = self.observer.take_findings()
         self.machine.reports.clear()
         return found
 

@@ -165,9 +165,7 @@ class Session:
         """What the rules found since the last time; every case starts with none."""
         if self.observer is None:
             return []
-        self.observer.drain()
-        found = list(self.observer.findings)
-        self.observer.findings.clear()
+        found = self.observer.take_findings()
         self.machine.reports.clear()
         return found
 

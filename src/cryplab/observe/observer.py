@@ -321,6 +321,12 @@ class Observer:
         self.drain()
         return self._found
 
+    def take_findings(self) -> list[Finding]:
+        """What was found since the last time; each finding is given once."""
+        found = list(self.findings)
+        self._found.clear()
+        return found
+
     def report(
         self,
         rule: str,
