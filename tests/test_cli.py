@@ -449,3 +449,11 @@ def test_a_fault_of_ours_is_a_sentence_too(cryplab, monkeypatch: pytest.MonkeyPa
     done = cryplab("regs", "CRYP")
     assert (done.code, done.sentence) == (70, "internal error, KeyError: 'lost'; --debug shows where")
     assert cryplab("regs", "CRYP", "--debug").err.startswith("Traceback ")
+
+
+def test_choices_are_those_of_the_reference_firmware() -> None:
+    """The options name them anew, so that `--help` need not import what builds firmware."""
+    from cryplab.cli import options
+    from cryplab.guest import BUILDS, LIBRARIES, wolfssl
+
+    assert (options.BUILDS, options.LIBRARIES, options.MATHS) == (BUILDS, LIBRARIES, wolfssl.MATHS)
