@@ -1,9 +1,10 @@
-"""What each timing rule is worth: the software benchmark with one rule changed, against the published rows.
+"""What each timing rule is worth: software benchmarks with one rule changed, against the published rows.
 
-    python benchmarks/timing_rules.py [--source MBEDTLS] [--rows GLOBS]
+    python benchmarks/timing_rules.py [--board BOARD] [--source FOLDER] [--rows GLOBS] [--change GLOB]
 
-Prints a row of docs/timing.md per change: mean, spread and median error of predicted over published cycles. With the
-sources of mbed TLS 2.5.0 the library is that of the published rows, and what is left is rules and compiler.
+Prints a row of docs/timing.md per change: mean, spread and median error of predicted over published cycles. Boards are
+those of `cryplab accuracy`: ublox-c030-u201 (M4, mbed TLS), stm3221g-eval (M3, wolfSSL), stm32f437i-eval (M4, wolfSSL).
+With the sources of mbed TLS 2.5.0 the library is that of ublox-c030-u201's rows; what is left is rules and compiler.
 """
 
 from __future__ import annotations
@@ -12,19 +13,23 @@ import argparse
 import statistics
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from fnmatch import fnmatchcase
 from unittest.mock import patch
 
 from cryplab import board as boards
+from cryplab.bench.campaigns import CAMPAIGNS, Campaign
 from cryplab.bench.formats import lower_is_better
 from cryplab.bench.measure import Job, run_job
 from cryplab.bench.published import find
+from cryplab.bench.rows import convert
 from cryplab.cpu import thumb, timing
 from cryplab.cpu.cortex_m import CortexM
 from cryplab.cpu.thumb import LOAD, STORE, Decoded
 from cryplab.guest.build import build
 
-BOARD = "ublox-c030-u201"
-ROWS = "SHA-256,AES-CBC*,AES-CCM*,CTR*,HMAC*,RSA-2048*,ECDH-*"
+SOFTWARE = "software"
+ROWS = {"ublox-c030-u201": "SHA-256,AES-CBC*,AES-CCM*,CTR*,HMAC*,RSA-2048*,ECDH-*"}
+"Without rows that hang on 64-bit code of another compiler, and rows of the same kind; all rows where none are named."
 Cost = Callable[[timing._Walk, Decoded], int]
 Change = AbstractContextManager[object]
 
@@ -55,6 +60,21 @@ def pair_after_store(true: Cost, walk: timing._Walk, now: Decoded) -> int:
     return 1 if pairs else true(walk, now)
 
 
+def store_after_store(true: Cost, walk: timing._Walk, now: Decoded) -> int:
+    return true(walk, now) + (walk.before.kind == STORE and now.kind == STORE)
+
+
+def multiplies(long: int, accumulating: int) -> Change:
+    """Other long multiplies of the M3."""
+    names = {"umull": long, "smull": long, "umlal": accumulating, "smlal": accumulating}
+    return patch.dict(thumb.COST_M3, names)
+
+
+def divisions(cycles: int) -> Change:
+    return patch.multiple(thumb, COST={core: costs | dict.fromkeys(("sdiv", "udiv"), cycles)
+                                       for core, costs in thumb.COST.items()})  # fmt: skip
+
+
 def flash(**changes: object) -> Change:
     """Other flash settings than the firmware asks for."""
     true = CortexM.set_flash
@@ -79,6 +99,12 @@ CHANGES: dict[str, Callable[[], Change]] = {
     "no stall for an address just made": lambda: cost(lambda t, w, n: as_if_before(t, w, n, computes=0)),
     "loads never pair": lambda: cost(never_pair),
     "a load pairs with a store before it": lambda: cost(pair_after_store),
+    "a store after a store waits for the write buffer": lambda: cost(store_after_store),
+    "divisions always 2": lambda: divisions(2),
+    "divisions always 12": lambda: divisions(12),
+    "M3: long multiplies 5, 6 with accumulation": lambda: multiplies(5, 6),
+    "M3: long multiplies 4, 5 with accumulation": lambda: multiplies(4, 5),
+    "M3: long multiplies 3, 4 with accumulation": lambda: multiplies(3, 4),
     "IT free": lambda: cost(lambda t, w, n: 0 if n.kind == thumb.IT else t(w, n)),
     "no flash wait states": lambda: flash(wait_states=0),
     "no prefetch": lambda: flash(prefetch=False),
@@ -87,31 +113,42 @@ CHANGES: dict[str, Callable[[], Change]] = {
 }
 
 
-def ratios(job: Job) -> list[float]:
+def ratios(campaign: Campaign, job: Job) -> list[float]:
     """Predicted over published cycles, row by row."""
     thumb.decode.cache_clear()
     found = []
     for row in run_job(job).rows:
-        published = find(BOARD, "mbedtls", "software", row.name)
-        if published and published.number:
-            ratio = row.column.value / published.number
+        published = find(campaign.board, campaign.library, SOFTWARE, row.name)
+        value = convert(published.number, published.unit, row.unit) if published and published.number else None
+        if value:
+            ratio = row.column.value / value
             found.append(ratio if lower_is_better(row.unit) else 1 / ratio)
     return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    known = {campaign.board: campaign for campaign in CAMPAIGNS}
+    parser.add_argument("--board", choices=known, default="ublox-c030-u201")
     parser.add_argument("--source", help="library sources, default the Debian source package")
-    parser.add_argument("--rows", default=ROWS, help="globs of row names, up to 63 characters")
+    parser.add_argument("--rows", help="globs of row names, up to 63 characters; not for stm32f437i-eval")
+    parser.add_argument("--change", default="*", help="glob of changes; those of the M3 only where it is")
     options = parser.parse_args()
-    elf = build("benchmark", BOARD, source=options.source)
-    job = Job("software", boards.find(BOARD), elf, row_filter=options.rows)
-    print("| change | mean | spread | median error |\n|---|---|---|---|")
+    campaign = known[options.board]
+    board = boards.find(campaign.board)
+    elf = build(campaign.program, board, campaign.library, dict(campaign.builds)[SOFTWARE], options.source)
+    reference = (campaign.library, campaign.program) != ("wolfssl", "benchmark")
+    rows = ROWS.get(campaign.board, "") if options.rows is None else options.rows
+    job = Job(SOFTWARE, board, elf, row_filter=rows, reference=reference)
+    print("| change | rows | mean | spread | median error |\n|---|---|---|---|---|")
     for name, change in CHANGES.items():
+        if not fnmatchcase(name, options.change) or (name.startswith("M3") and board.chip.core != "cortex-m3"):
+            continue
         with change():
-            found = ratios(job)
+            found = ratios(campaign, job)
         error = statistics.median(abs(ratio - 1) for ratio in found)
-        print(f"| {name} | {statistics.mean(found):.3f} | {statistics.pstdev(found):.3f} | {error:.1%} |", flush=True)
+        figures = f"{len(found)} | {statistics.mean(found):.3f} | {statistics.pstdev(found):.3f} | {error:.1%}"
+        print(f"| {name} | {figures} |", flush=True)
 
 
 if __name__ == "__main__":
