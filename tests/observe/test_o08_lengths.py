@@ -184,6 +184,47 @@ def test_valid_bits_counted_from_the_wrong_end(size: int) -> None:
     assert f"was given {size} bytes" in finding.text
 
 
+def in_saved_pieces(p: Play, pieces: list[bytes], whole: bool) -> bytes:
+    """A message whose context is saved behind each call; `whole`: the rest of a word waits for the next call."""
+    context, output = p.put(bytes(200)), p.put(bytes(16))
+    with p.call("mbedtls_md5_starts_ret", context):
+        play.hash_start(p, "MD5")
+        state = play.hash_save(p)
+    rest = b""
+    for piece in pieces:
+        with p.call("mbedtls_md5_update_ret", context, p.put(piece), len(piece)):
+            play.hash_restore(p, state)
+            rest += piece
+            now = len(rest) // 4 * 4 if whole else len(rest)
+            play.hash_feed(p, rest[:now])
+            p.wait("HASH.SR", 8, 0)
+            state, rest = play.hash_save(p), rest[now:]
+    with p.call("mbedtls_md5_finish_ret", context, output):
+        play.hash_restore(p, state)
+        size = sum(map(len, pieces))
+        return play.hash_end(p, "MD5", rest, nblw=8 * (size % 4))
+
+
+def test_rest_of_a_word_waits_for_the_next_call() -> None:
+    p = Play()
+    pieces = [TEXT[:65], TEXT[:4], TEXT[:3]]
+    assert in_saved_pieces(p, pieces, True) == hashlib.md5(b"".join(pieces)).digest()
+    assert p.found == [], p.observer.findings.show()
+
+
+def test_short_word_in_the_middle_of_a_message() -> None:
+    """wolfSSL 5.5.4's port (its pull request 6114); the length at the block may be right all the same."""
+    p = Play()
+    pieces = [TEXT[:65], TEXT[:4]]
+    assert in_saved_pieces(p, pieces, False) != hashlib.md5(b"".join(pieces)).digest()
+    finding = p.only("O8")
+    assert finding.kind == "partial-last-block"
+    assert "had been given 65 bytes when 17 words were in HASH" in finding.text
+    p = Play()
+    in_saved_pieces(p, [TEXT[:65]], False)  # nothing follows: that word was the last one
+    assert p.found == [], p.observer.findings.show()
+
+
 def mac(p: Play, key: bytes, text: bytes, *, again: bytes | None = None, long_key: bool | None = None) -> bytes:
     flags = MODE_HMAC | (LKEY if (len(key) > 64 if long_key is None else long_key) else 0)
     p.w("HASH.CR", play.HASH_BYTES | flags | play.INIT)

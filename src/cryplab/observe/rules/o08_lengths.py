@@ -13,6 +13,7 @@ from cryplab.observe.shadow.hash import BLOCK_WORDS, KEPT_WORDS, Message
 __all__ = ["Lengths"]
 
 GCM_IV_BYTES = 12
+WORD_BYTES = 4
 HMAC_TEXT, HMAC_KEY_AGAIN = 1, 2
 
 
@@ -204,11 +205,38 @@ class Lengths(Rule):
         return call.get(role) if role in call.arguments else None
 
     # -- hash ----------------------------------------------------------------------------------
+    def hash_save(self, shadow: HashShadow, stamp: Stamp) -> None:
+        """A message is put aside once more."""
+        if shadow.message is not None:
+            self._check_middle(shadow, stamp, shadow.message)
+
+    def _check_middle(self, shadow: HashShadow, stamp: Stamp, message: Message) -> None:
+        """Words that follow a word which was not whole: those of earlier calls against the bytes that these gave."""
+        call = stamp.call
+        if call is None or message.words is None or not shadow.words or message.hmac or message.finished:
+            return
+        target = call.object
+        if not target.whole or call.function.does not in ("update", "finish") or not call.function.algorithm:
+            return
+        given = target.data_bytes - call.get("length")
+        if WORD_BYTES * message.words > given:
+            self.found(
+                "partial-last-block",
+                shadow,
+                stamp,
+                "a word that is not whole in the middle of a message",
+                f"{target} had been given {given} bytes when {message.words} words were in {shadow.name}, so the last "
+                f"of them had {given % WORD_BYTES} bytes of the message; the {shadow.words} words fed now come behind "
+                "its filling. Only the last word of a message may be short: keep the rest until the next bytes come.",
+                earlier=("the message began", message.started),
+            )
+
     def hash_calculate(self, shadow: HashShadow, stamp: Stamp, message: Message, words: int, nblw: int) -> None:
         """DCAL: words and NBLW against the bytes that the context was given."""
         if message.hmac:
             self._check_hmac(shadow, stamp, message, words, nblw)
             return
+        self._check_middle(shadow, stamp, message)
         call = stamp.call
         if call is None or message.words is None or "NBLW" in message.reported or message.finished:
             return
