@@ -81,6 +81,7 @@ def build(
     source: str | Path | None = None,
     progress: Progress | None = None,
     math: str = "",
+    tasks: bool = False,
 ) -> Path:
     """Compile a reference program and return the ELF.
 
@@ -92,6 +93,7 @@ def build(
         source: the library's sources, instead of the Debian source package; with `lwip` in it, those of lwIP, too.
         progress: called with a line of text at each longer step.
         math: the big integers of wolfssl, one of `wolfssl.MATHS`; default those of the published rows.
+        tasks: `network.PROGRAMS`: under the small preemptive kernel, each TLS session in a task of its own.
     Raises: UsageError, BoardError or ToolError with one sentence.
     """
     _known("library", library, LIBRARIES)
@@ -102,6 +104,8 @@ def build(
     if math and library != "wolfssl":
         raise UsageError(f"--math goes with --library wolfssl; {library} has one kind of big integers")
     _known("build", build, BUILDS)
+    if tasks:
+        network.need_tasks(program, build)
     target = target_of(board)
     if build != "software" and not target.chip.crypto:
         raise UsageError(
@@ -119,10 +123,10 @@ def build(
         return _elf(compiler, f"wolfssl-{program}", f"{build}-{math}", target, units, say)
     if program in network.PROGRAMS:
         network.need_ethernet(target, program)
-        units = _network_units(program, root, build, target, board_folder, network.lwip(source, say))
+        units = _network_units(program, root, build, target, board_folder, network.lwip(source, say), tasks)
     else:
         units = [*_library_units(root, build, target), *_our_units(program, root, build, target, board_folder)]
-    return _elf(compiler, program, build, target, units, say)
+    return _elf(compiler, program, f"{build}-tasks" if tasks else build, target, units, say)
 
 
 def _elf(compiler: Compiler, program: str, build: str, target: Target, units: list[Unit], say: Progress) -> Path:
@@ -205,14 +209,17 @@ def _program_units(program: str, build: str, flags: tuple[str, ...], headers: st
     return units
 
 
-def _network_units(program: str, root: Path, build: str, target: Target, board_folder: Path, lwip: Path) -> list[Unit]:
+def _network_units(
+    program: str, root: Path, build: str, target: Target, board_folder: Path, lwip: Path, tasks: bool
+) -> list[Unit]:
     """As for the others but for the library's configuration, lwIP with its port, and the library's TLS sessions."""
-    port, lwip_headers, sessions = HERE / "ports" / "lwip", lwip / "src" / "include", HERE / "ports" / "mbedtls" / "tls"
+    lwip_headers = lwip / "src" / "include"
+    parts = (HERE / "ports" / "lwip", *network.waiting(HERE, "mbedtls", tasks), HERE / "ports" / "mbedtls" / "tls")
     flags = (
-        *_library_flags(root, build, target, network.CONFIG), f"-I{board_folder}", f"-I{port}", f"-I{lwip_headers}",
-        f"-I{sessions}", f"-I{HERE / 'programs'}", *network.FLAGS.get(program, ()),
+        *_library_flags(root, build, target, network.CONFIG), *((network.KERNEL_FLAG,) if tasks else ()),
+        *(f"-I{folder}" for folder in (board_folder, *parts, lwip_headers, HERE / "programs")),
+        *network.FLAGS.get(program, ()),
     )  # fmt: skip
-    parts = (port, port / "alone", sessions)
     headers = headers_digest(*(HERE / part for part in OUR_FOLDERS), root / "include", lwip_headers, board_folder)
     return [
         *_mbedtls_units(root, flags, (*MBEDTLS_MODULES, *network.MBEDTLS_MODULES)),

@@ -9,7 +9,18 @@ from cryplab.errors import UsageError
 from cryplab.guest import sources
 from cryplab.guest.targets import BOARDS, Target
 
-__all__ = ["CONFIG", "FLAGS", "MBEDTLS_MODULES", "PROGRAMS", "lwip", "lwip_sources", "need_ethernet"]
+__all__ = [
+    "CONFIG",
+    "FLAGS",
+    "KERNEL_FLAG",
+    "MBEDTLS_MODULES",
+    "PROGRAMS",
+    "lwip",
+    "lwip_sources",
+    "need_ethernet",
+    "need_tasks",
+    "waiting",
+]
 
 PROGRAMS = ("tls_client", "echo_client", "echo_server")
 
@@ -18,9 +29,12 @@ CONFIG = "cryplab_tls_config.h"
 
 FLAGS = {"echo_server": ("-DCRYPLAB_TLS_SERVER",)}
 
+KERNEL_FLAG = "-DCRYPLAB_KERNEL"
+"Of everything that is built for tasks under the kernel."
+
 MBEDTLS_MODULES = (
     "ecdsa", "pem", "pk", "pk_wrap", "pkparse", "ssl_ciphersuites", "ssl_cli", "ssl_msg", "ssl_srv", "ssl_tls", "x509",
-    "x509_crt",
+    "threading", "x509_crt",
 )  # fmt: skip
 "Files of mbed TLS beside those of benchmark and selftest."
 
@@ -38,10 +52,29 @@ def need_ethernet(target: Target, program: str) -> None:
         raise UsageError(f"{target.board}: {program} needs an Ethernet port; {able} have one")
 
 
+def need_tasks(program: str, build: str) -> None:
+    """Raises: UsageError for a program or a build that there is not under the kernel."""
+    if program not in PROGRAMS:
+        raise UsageError(f"{program} has no tasks; {', '.join(PROGRAMS)} have")
+    if build == "hal-style":
+        raise UsageError(
+            "the hal-style build has no tasks: its driver's lock answers busy, as that of 2017 did; "
+            "there is software, hardware, faulty"
+        )
+
+
 def lwip(source: str | Path | None, progress: Callable[[str], None]) -> Path:
     """lwIP's folder: `lwip` in a folder of sources, else as `sources.library` says. Raises: ToolError."""
     beside = Path(source).expanduser() / "lwip" if source else None
     return sources.library("lwip", beside if beside and beside.is_dir() else None, progress)
+
+
+def waiting(here: Path, library: str, tasks: bool = False) -> tuple[Path, ...]:
+    """Folders with the sources and headers of how programs wait: in one main loop, or as tasks under the kernel."""
+    port = here / "ports"
+    return (
+        (port / "lwip" / "tasks", here / "kernel", port / library / "kernel") if tasks else (port / "lwip" / "alone",)
+    )
 
 
 def lwip_sources(root: Path) -> Iterator[Path]:

@@ -11,6 +11,37 @@
 
 static int muted;
 
+/* Under the kernel a task writes all of a call's text before another one writes; a handler writes at once. */
+#if defined(CRYPLAB_KERNEL)
+#include "tasks.h"
+
+static struct task_mutex writer;
+
+static int in_handler(void)
+{
+    uint32_t number;
+    __asm volatile("mrs %0, ipsr" : "=r"(number));
+    return number != 0;
+}
+
+static void begin_text(void)
+{
+    if (!in_handler()) {
+        task_mutex_lock(&writer);
+    }
+}
+
+static void end_text(void)
+{
+    if (!in_handler()) {
+        task_mutex_unlock(&writer);
+    }
+}
+#else
+#define begin_text()
+#define end_text()
+#endif
+
 static void alternate_function(GPIO_TypeDef *port, unsigned pin, uint32_t function)
 {
     port->MODER = (port->MODER & ~(3u << (2 * pin))) | GPIO_MODE_AF << (2 * pin);
@@ -39,11 +70,13 @@ void console_mute(int on)
 
 void console_write(const char *text, size_t length)
 {
+    begin_text();
     for (; length != 0 && !muted; length--, text++) {
         while (!(BOARD_CONSOLE->SR & USART_SR_TXE)) {
         }
         BOARD_CONSOLE->DR = (uint8_t)*text;
     }
+    end_text();
 }
 
 void console_flush(void)

@@ -79,7 +79,11 @@
 
 /* ---- sizes that cost time, as mbed TLS 2.5 had them ---- */
 #define MBEDTLS_ECP_WINDOW_SIZE 6
+#if defined(CRYPLAB_KERNEL) /* the table of multiples would be kept in keys that sessions share, with no mutex around it */
+#define MBEDTLS_ECP_FIXED_POINT_OPTIM 0
+#else
 #define MBEDTLS_ECP_FIXED_POINT_OPTIM 1
+#endif
 #if __has_include("mbedtls/platform_util.h")
 #define MBEDTLS_MPI_WINDOW_SIZE 2 /* 2.28 reads its whole table for each window: 6 would make RSA slower by two thirds */
 #else

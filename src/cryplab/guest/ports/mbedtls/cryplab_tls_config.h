@@ -37,6 +37,12 @@
 #define MBEDTLS_SSL_IN_CONTENT_LEN 16384
 #define MBEDTLS_SSL_OUT_CONTENT_LEN 4096
 
+/* ---- several tasks: mutexes of the kernel around what sessions share ---- */
+#if defined(CRYPLAB_KERNEL)
+#define MBEDTLS_THREADING_C
+#define MBEDTLS_THREADING_ALT
+#endif
+
 #include "date.h"
 
 #include "cryplab_config.h"
