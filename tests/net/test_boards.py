@@ -13,7 +13,7 @@ from tests.firmware_builds import build as build_alone
 from cryplab.cli import main
 from cryplab.errors import UsageError
 from cryplab.machine import Machine
-from cryplab.net import Hub, Impaired, Nat, Wire
+from cryplab.net import Hub, Impaired, Nat, Wire, parse_impairment
 
 pytestmark = needs_gcc
 
@@ -211,3 +211,29 @@ def test_what_goes_together_on_the_command_line(capfd: pytest.CaptureFixture[str
     capfd.readouterr()
     assert command("run", elf, "--board", "nucleo-f439zi", "--pcap", str(tmp_path / "no" / "file")) == 3
     assert capfd.readouterr().err.endswith("the capture cannot be written: No such file or directory\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", {}),
+        ("loss=0.02", {"loss": 0.02}),
+        ("loss=2%, reorder=0.5,duplicate=1", {"loss": 0.02, "reorder": 0.5, "duplicate": 1}),
+    ],
+)
+def test_impairments(text: str, found: dict[str, float]) -> None:
+    assert parse_impairment(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("los=0.1", "'los=0.1'; did you mean 'loss'? A wire can do loss, duplicate, reorder"),
+        ("loss", "'loss': expected a probability, such as loss=0.02 or loss=2%"),
+        ("reorder=2", "reorder 2: expected a probability, 0 to 1"),
+    ],
+)
+def test_impairments_that_make_no_sense(text: str, sentence: str) -> None:
+    with pytest.raises(UsageError) as error:
+        parse_impairment(text)
+    assert str(error.value) == sentence

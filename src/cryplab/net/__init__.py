@@ -5,6 +5,6 @@ from __future__ import annotations
 from cryplab.net.hub import Hub
 from cryplab.net.nat import Nat
 from cryplab.net.pcap import PcapWriter
-from cryplab.net.wire import Impaired, Wire
+from cryplab.net.wire import Impaired, Wire, parse_impairment
 
-__all__ = ["Hub", "Impaired", "Nat", "PcapWriter", "Wire"]
+__all__ = ["Hub", "Impaired", "Nat", "PcapWriter", "Wire", "parse_impairment"]

@@ -77,10 +77,13 @@ class Hub:
         self.frames = 0
         self._running: set[HubPort] = set()
 
-    def connect(self, machine: Machine) -> HubPort:
-        """Plug a machine in. Raises: UsageError when its chip or board has no Ethernet."""
+    def connect(self, machine: Machine, through: Callable[[Wire], Wire] | None = None) -> HubPort:
+        """Plug a machine in; `through` may put an `Impaired` wire between.
+
+        Raises: UsageError when its chip or board has no Ethernet.
+        """
         port = HubPort(self, machine)
-        machine.connect(port)
+        machine.connect(through(port) if through else port)
         self.ports.append(port)
         return port
 

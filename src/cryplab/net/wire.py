@@ -10,9 +10,35 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-__all__ = ["Impaired", "Wire"]
+from cryplab.errors import UsageError, nearest
+
+__all__ = ["Impaired", "Wire", "parse_impairment"]
 
 HELD_SECONDS = 2e-3
+IMPAIRMENTS = ("loss", "duplicate", "reorder")
+
+
+def parse_impairment(text: str) -> dict[str, float]:
+    """What `Impaired` shall do, from `loss=0.02,duplicate=1%`; nothing from an empty text.
+
+    Raises: UsageError for another name, or what is no probability.
+    """
+    found: dict[str, float] = {}
+    for part in filter(None, text.split(",")):
+        name, _, value = (piece.strip() for piece in part.partition("="))
+        if name not in IMPAIRMENTS:
+            raise UsageError(f"'{part}'{nearest(name, IMPAIRMENTS) or '.'} A wire can do {', '.join(IMPAIRMENTS)}")
+        try:
+            found[name] = float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
+        except ValueError:
+            raise UsageError(f"'{part}': expected a probability, such as {name}=0.02 or {name}=2%") from None
+        _check(name, found[name])
+    return found
+
+
+def _check(name: str, probability: float) -> None:
+    if not 0 <= probability <= 1:
+        raise UsageError(f"{name} {probability:g}: expected a probability, 0 to 1")
 
 
 def _unheard(frame: bytes) -> None:
@@ -71,13 +97,18 @@ class Impaired(Wire):
         loss, duplicate, reorder: probabilities of a frame, 0 to 1; a reordered frame comes after the next one, or after
             2 virtual milliseconds.
         seed: of the choices.
+    Raises: UsageError for what is no probability.
     """
 
     def __init__(
         self, wire: Wire, *, loss: float = 0.0, duplicate: float = 0.0, reorder: float = 0.0, seed: int = 0
     ) -> None:
         super().__init__()
-        self.wire = wire
+        for name, value in zip(IMPAIRMENTS, (loss, duplicate, reorder), strict=True):
+            _check(name, value)
+        self.wire, self.seed = wire, seed
+        self.passed = 0
+        "Frames that went in, both ways."
         self.loss, self.duplicate, self.reorder = loss, duplicate, reorder
         self.slice_seconds, self.paced = wire.slice_seconds, wire.paced
         self.lost = self.doubled = self.reordered = 0
@@ -89,6 +120,7 @@ class Impaired(Wire):
 
     def _fate(self, frame: bytes, outgoing: bool) -> list[bytes]:
         """What comes out when a frame goes in."""
+        self.passed += 1
         held, self._held[outgoing] = self._held[outgoing], []
         choose = self._random.random
         if choose() < self.loss:
@@ -109,8 +141,9 @@ class Impaired(Wire):
         return self.wire.slice_end(seconds)
 
     def idle(self) -> None:
-        """Tell the wire behind it."""
-        self.wire.idle()
+        """Tell the wire behind it, unless a frame is held that will go on by itself."""
+        if not self._holds:
+            self.wire.idle()
 
     def send(self, frame: bytes, cycle: int) -> None:
         """Outward."""
@@ -144,9 +177,16 @@ class Impaired(Wire):
         """As the wire behind it does."""
         return self.wire.wait(seconds)
 
+    def told(self) -> str:
+        """What it did, in a line."""
+        return (
+            f"the wire lost {self.lost} of {self.passed} frames, doubled {self.doubled} and reordered "
+            f"{self.reordered}, as asked (seed {self.seed})"
+        )
+
     def complaints(self) -> list[str]:
-        """As the wire behind it has them."""
-        return self.wire.complaints()
+        """What it did; then as the wire behind it has them."""
+        return [self.told(), *self.wire.complaints()]
 
     def close(self) -> None:
         """Close the wire behind it."""

@@ -6,7 +6,11 @@ print(result.console, result.phase("handshake").milliseconds)
 
 from cryplab.tls.bench import TlsBench, tls_bench
 from cryplab.tls.client import DEFAULT_BOARD, tls_client
+from cryplab.tls.echo import EchoResult, tls_echo
 from cryplab.tls.result import Phase, TlsResult
 from cryplab.tls.suites import SUITES, Suite, choose
 
-__all__ = ["DEFAULT_BOARD", "SUITES", "Phase", "Suite", "TlsBench", "TlsResult", "choose", "tls_bench", "tls_client"]
+__all__ = [
+    "DEFAULT_BOARD", "SUITES", "EchoResult", "Phase", "Suite", "TlsBench", "TlsResult", "choose", "tls_bench", "tls_client",
+    "tls_echo",
+]  # fmt: skip

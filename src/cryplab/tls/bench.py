@@ -16,7 +16,7 @@ from cryplab.board import Board
 from cryplab.machine import DEFAULT_DATE
 from cryplab.show import plain_table
 from cryplab.tls.client import DEFAULT_BOARD, tls_client
-from cryplab.tls.server import LoopbackServer
+from cryplab.tls.server import LoopbackServer, page
 from cryplab.tls.suites import Suite, choose
 
 __all__ = ["TlsBench", "TlsRow", "tls_bench"]
@@ -123,9 +123,9 @@ def tls_bench(
     today = date or DEFAULT_DATE
     result = TlsBench(target, library, clock)
     with ExitStack() as open_servers:
-        page = b"x" * PAGE_BYTES
+        body = page(b"x" * PAGE_BYTES)
         servers = {
-            key: open_servers.enter_context(LoopbackServer(key, today, page))
+            key: open_servers.enter_context(LoopbackServer(key, today, body))
             for key in dict.fromkeys(suite.key for suite in chosen)
         }
         for suite in chosen:

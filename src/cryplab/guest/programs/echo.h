@@ -1,6 +1,6 @@
 /* What echo client and echo server have in common: the host's wishes, a TLS session over a TCP stream, and the report.
  *
- * Each program includes it once. Little endian, natural alignment; tests/tls/echo.py has the same layout.
+ * Each program includes it once. Little endian, natural alignment; src/cryplab/tls/echo.py has the same layout.
  */
 #ifndef ECHO_H
 #define ECHO_H
@@ -22,6 +22,7 @@ struct cryplab_echo {
     uint16_t port;
     uint8_t address[4];  /* our own; 0.0.0.0: by DHCP */
     uint8_t mac[6];
+    uint16_t suites[TLS_SUITES_MOST]; /* IANA numbers in order of preference, ended by 0; none: the library's own list */
     char peer[64];       /* client: the server's address, digits or a name */
     char name[64];       /* client: in the server's certificate */
     uint32_t pem_bytes;  /* client: the CA; server: certificate and key; with its closing zero */

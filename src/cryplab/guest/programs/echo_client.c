@@ -49,7 +49,9 @@ static int exchange(void)
 
 int main(void)
 {
-    const struct tls_settings settings = {.verify = 1, .ca = cryplab_echo.pem, .ca_bytes = cryplab_echo.pem_bytes};
+    const struct tls_settings settings = {
+        .verify = 1, .suites = cryplab_echo.suites, .ca = cryplab_echo.pem, .ca_bytes = cryplab_echo.pem_bytes,
+    };
     int error = setup(&settings) || open_network() || connect_server() || handshake() || exchange();
     if (!error) {
         tls_close_notify(&session);

@@ -29,7 +29,9 @@ static int accept_client(void)
 
 int main(void)
 {
-    const struct tls_settings settings = {.server = 1, .own = cryplab_echo.pem, .own_bytes = cryplab_echo.pem_bytes};
+    const struct tls_settings settings = {
+        .server = 1, .suites = cryplab_echo.suites, .own = cryplab_echo.pem, .own_bytes = cryplab_echo.pem_bytes,
+    };
     int error = setup(&settings) || open_network() || accept_client() || handshake() || serve();
     if (!error) {
         tls_close_notify(&session);
