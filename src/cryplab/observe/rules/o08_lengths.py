@@ -226,8 +226,9 @@ class Lengths(Rule):
                 stamp,
                 "a word that is not whole in the middle of a message",
                 f"{target} had been given {given} bytes when {message.words} words were in {shadow.name}, so of "
-                f"the last one {given % WORD_BYTES} of {WORD_BYTES} bytes are the message's; the {shadow.words} words fed "
-                "now come behind its filling. Only the last word of a message may be short: keep the rest until the next bytes come.",
+                f"the last one {given % WORD_BYTES} of {WORD_BYTES} bytes are the message's; the {shadow.words} words "
+                "fed now come behind its filling. Only the last word of a message may be short: keep the rest until "
+                "the next bytes come.",
                 earlier=("the message began", message.started),
             )
 
