@@ -209,3 +209,50 @@ int32_t kernel_mutex_unlock(struct kernel_mutex *mutex)
 {
     return release(mutex);
 }
+
+/* ---- suspending the scheduler ---- */
+
+#define MASKED_PRIORITY 0x50u
+
+static volatile uint32_t suspended, nesting;
+static struct kernel_thread *volatile pending_ready;
+static volatile int yield_pending;
+
+static __attribute__((noinline)) void enter_critical(void)
+{
+    __asm volatile("msr basepri, %0\n isb\n dsb" : : "r"(MASKED_PRIORITY) : "memory");
+    nesting++;
+}
+
+static __attribute__((noinline)) void exit_critical(void)
+{
+    if (--nesting == 0) {
+        __asm volatile("msr basepri, %0" : : "r"(0u) : "memory");
+    }
+}
+
+void kernel_suspend(void)
+{
+    suspended++;
+}
+
+int32_t kernel_resume(void)
+{
+    int32_t yielded = 0;
+    enter_critical();
+    if (--suspended == 0) {
+        while (pending_ready != NULL) {
+            struct kernel_thread *thread = pending_ready;
+            pending_ready = thread->next;
+            thread->next = scheduler.ready;
+            scheduler.ready = thread;
+            yield_pending |= thread->priority >= scheduler.current->priority;
+        }
+        if (yield_pending) { /* a switch of threads would follow here */
+            yield_pending = 0;
+            yielded = 1;
+        }
+    }
+    exit_critical();
+    return yielded;
+}

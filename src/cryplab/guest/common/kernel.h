@@ -3,7 +3,7 @@
  * The published figures come from programs under an RTOS whose every malloc and free took and gave
  * such a mutex: 150 to 230 cycles each, up to a quarter of an elliptic curve row. There is one
  * thread here; the work of the call (checks, owner, count, list of owned mutexes, choice of the next
- * thread, events) is done all the same.
+ * thread, events) is done all the same. FreeRTOS suspends its scheduler instead, without a call of the supervisor.
  */
 #ifndef CRYPLAB_KERNEL_H
 #define CRYPLAB_KERNEL_H
@@ -27,5 +27,10 @@ enum kernel_status { KERNEL_OK = 0, KERNEL_ERROR_ISR = -6, KERNEL_ERROR_PARAMETE
 
 int32_t kernel_mutex_lock(struct kernel_mutex *mutex);
 int32_t kernel_mutex_unlock(struct kernel_mutex *mutex);
+
+/* The other way of an RTOS: while it is suspended no other thread runs. Calls nest; resuming returns 1 when a thread that
+ * became ready meanwhile runs at once. */
+void kernel_suspend(void);
+int32_t kernel_resume(void);
 
 #endif

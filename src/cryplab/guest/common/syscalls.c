@@ -10,8 +10,6 @@
 
 extern char link_heap_start[], link_heap_end[];
 
-static struct kernel_mutex heap_mutex = KERNEL_MUTEX;
-
 void *_sbrk(ptrdiff_t amount)
 {
     static char *top = link_heap_start;
@@ -26,27 +24,27 @@ void *_sbrk(ptrdiff_t amount)
 
 struct _reent;
 
-/* wolfSSL's published rows of F4 come from a program without an RTOS: nobody takes a lock around its heap. */
-#if defined(CRYPLAB_HAL)
-#define HEAP_IS_SHARED 0
+/* wolfSSL's published rows come from programs under FreeRTOS, whose heap suspends the scheduler; mbed TLS's from one under
+ * RTX 5, where the C library's heap is behind a mutex. */
+#if defined(CRYPLAB_HAL) || defined(CRYPLAB_SPL)
+#define TAKE_HEAP() kernel_suspend()
+#define GIVE_HEAP() kernel_resume()
 #else
-#define HEAP_IS_SHARED 1
+static struct kernel_mutex heap_mutex = KERNEL_MUTEX;
+#define TAKE_HEAP() kernel_mutex_lock(&heap_mutex)
+#define GIVE_HEAP() kernel_mutex_unlock(&heap_mutex)
 #endif
 
 __attribute__((weak)) void __malloc_lock(struct _reent *r)
 {
     (void)r;
-    if (HEAP_IS_SHARED) {
-        kernel_mutex_lock(&heap_mutex);
-    }
+    TAKE_HEAP();
 }
 
 __attribute__((weak)) void __malloc_unlock(struct _reent *r)
 {
     (void)r;
-    if (HEAP_IS_SHARED) {
-        kernel_mutex_unlock(&heap_mutex);
-    }
+    GIVE_HEAP();
 }
 
 int _write(int file, const char *text, int length)
