@@ -122,6 +122,11 @@ def test_a_board_without_published_rows() -> None:
         accuracy("ublox")
 
 
+def test_sources_are_of_one_library() -> None:
+    with pytest.raises(UsageError, match=r"--source x is of one library; say which with --library: mbedtls, wolfssl"):
+        accuracy(source="x")
+
+
 def compiler() -> str:
     """The cross compiler's version, empty when there is none."""
     gcc = shutil.which("arm-none-eabi-gcc")

@@ -216,6 +216,7 @@ def accuracy(
     *,
     library: str | None = None,
     clock: str = "exact",
+    source: str | Path | None = None,
     jobs: int = 2,
     progress: Callable[[str], None] | None = None,
 ) -> Accuracy:
@@ -225,9 +226,10 @@ def accuracy(
         board: only campaigns of this board; default all.
         library: only campaigns of this library.
         clock: "exact" or "fast".
+        source: library sources from this folder, such as the version of the published rows; with one library.
         jobs: processes at a time.
         progress: called with a line of text now and then.
-    Raises: UsageError when nothing was published for the board.
+    Raises: UsageError when nothing was published for the board, or for a source of more than one library.
     """
     wanted = board.name if isinstance(board, Board) else board
     chosen = [c for c in CAMPAIGNS if wanted in (None, c.board) and library in (None, c.library)]
@@ -235,20 +237,24 @@ def accuracy(
         known = sorted({c.board for c in CAMPAIGNS})
         close = nearest(wanted or "", known) or ";"
         raise UsageError(f"no published rows for board '{wanted}'{close} there are rows for {', '.join(known)}")
+    libraries = sorted({c.library for c in chosen})
+    if source and len(libraries) > 1:
+        raise UsageError(f"--source {source} is of one library; say which with --library: {', '.join(libraries)}")
     rows: list[AccuracyRow] = []
     left_out: list[LeftOut] = []
     for campaign in chosen:
         builds = [ours for _, ours in campaign.builds]
         result = bench(
-            campaign.board, library=campaign.library, builds=builds, clock=clock, jobs=jobs, progress=progress,
-            program=campaign.program,
+            campaign.board, library=campaign.library, builds=builds, clock=clock, source=source, jobs=jobs,
+            progress=progress, program=campaign.program,
         )  # fmt: skip
         compared, missing = compare_with_published(campaign, result)
         rows += compared
         left_out += missing
     if wanted is None and library is None:
         left_out += _without_campaign()
-    return Accuracy(rows, clock, left_out, {f"{c.board}, {c.library}": c.conditions for c in chosen})
+    instead = f"; instead of its sources, those of {source}" if source else ""
+    return Accuracy(rows, clock, left_out, {f"{c.board}, {c.library}": c.conditions + instead for c in chosen})
 
 
 def compare_with_published(campaign: Campaign, result: BenchResult) -> tuple[list[AccuracyRow], list[LeftOut]]:

@@ -96,17 +96,24 @@ def bench(
 @click.option("--board", metavar="B", help="Only this board's published rows.")
 @click.option("--library", type=click.Choice(LIBRARIES), help="Only this library's published rows.")
 @click.option("--clock", type=click.Choice(["exact", "fast"]), default="exact", show_default=True)
+@click.option("--source", type=click.Path(path_type=Path), help="Library sources from this folder.")
 @_chart_option("Predicted over published, log axes.")
 @jobs_option
 @output
 def accuracy(
-    board: str | None, library: str | None, clock: ClockMode, chart: Path | None, jobs: int, out: Output
+    board: str | None,
+    library: str | None,
+    clock: ClockMode,
+    source: Path | None,
+    chart: Path | None,
+    jobs: int,
+    out: Output,
 ) -> None:
     """Hold predicted rows against published rows of real boards."""
     from cryplab.bench.accuracy import accuracy as hold_against
 
     with show.progress(out.quiet) as tick:
-        result = hold_against(board, library=library, clock=clock, jobs=jobs, progress=tick)
+        result = hold_against(board, library=library, clock=clock, source=source, jobs=jobs, progress=tick)
     out.emit(result)
     _draw(result, chart)
     sys.exit(result.exit_code)
