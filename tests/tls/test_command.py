@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from cryplab.cli import tls
+from cryplab.tls import DEFAULT_BOARD
 from tls.servers import make_identity
 
 
@@ -24,8 +26,11 @@ def cryplab(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         (["tls-client", "host:1", "--suite", "AES-GMC"], 2, "no cipher suite 'AES-GMC'; did you mean 'AES-GCM'?"),
         (["tls-client", "host:1", "--ca", "none.pem"], 3, "none.pem: No such file or directory; expected a CA cert"),
         (["tls-client", "h:1", "--board", "ublox-c030-u201"], 2, "ublox-c030-u201: tls_client needs an Ethernet port"),
-        (["tls-client", "host:1", "--library", "wolfssl"], 2, "wolfssl has no program 'tls_client'"),
         (["tls-bench", "--suite", "RC4"], 2, "no cipher suite 'RC4'"),
+        (["tls-bench", "-j", "0"], 2, "0 sessions at the same time: expected 1 or more"),
+        (["tls-echo", "64kB"], 2, "invalid value for 'BYTES': '64kB' is no size; expected 65536, 64KiB or 1MiB"),
+        (["tls-echo", "1", "--impair", "los=1"], 2, "'los=1'; did you mean 'loss'? A wire can do loss, duplicate, reo"),
+        (["run", "none.elf", "--impair", "loss=1%"], 2, "--impair goes with --net; without it there is no wire"),
     ],
 )  # fmt: skip
 def test_one_sentence(arguments: list[str], code: int, message: str) -> None:
@@ -34,6 +39,10 @@ def test_one_sentence(arguments: list[str], code: int, message: str) -> None:
     assert done.stderr.startswith(f"cryplab: {message}")
     assert done.stderr.count("\n") == 1
     assert done.stdout == ""
+
+
+def test_the_default_board_is_the_librarys() -> None:
+    assert tls.BOARD == DEFAULT_BOARD
 
 
 def test_ca_that_is_none(tmp_path: Path) -> None:

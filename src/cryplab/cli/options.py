@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BUILDS", "DEFAULT_BOARD", "LIBRARIES", "STOPPED", "ClockMode", "Decorator", "InTime", "Network", "OfLibrary",
-    "OnBoard", "Output", "address", "builds_option", "gathered", "in_time", "jobs_option", "of_library",
-    "of_library_and_math", "on_board", "on_network", "output", "seed_option", "virtual_time", "write_sarif",
+    "OnBoard", "Output", "address", "builds_option", "gathered", "impair_option", "in_time", "jobs_option",
+    "of_library", "of_library_and_math", "on_board", "on_board_or", "on_network", "output", "seed_option",
+    "virtual_time", "write_sarif",
 ]  # fmt: skip
 
 ClockMode = Literal["fast", "exact"]
@@ -72,6 +73,12 @@ def _date(_ctx: click.Context, _param: click.Parameter, value: str | None) -> da
     except ValueError:
         raise click.BadParameter(f"'{value}' is no date; expected 2026-01-31 or 2026-01-31T12:00:00Z") from None
     return date if date.tzinfo else date.replace(tzinfo=UTC)
+
+
+def _impairment(_ctx: click.Context, _param: click.Parameter, value: str) -> dict[str, float]:
+    from cryplab.net import parse_impairment
+
+    return parse_impairment(value)
 
 
 # -- gathering -------------------------------------------------------------------------------------
@@ -147,14 +154,19 @@ class OnBoard:
         return boards.find(self.board or default)
 
 
-on_board = gathered(
-    "on",
-    OnBoard,
-    click.option("--board", metavar="B", help=f"A board's name, or a TOML board file.  [default: {DEFAULT_BOARD}]"),
-    click.option("--chip", metavar="C", help="Instead of a board: the bare chip."),
-    click.option("--hse", metavar="F", help="With --chip: the crystal, such as 8MHz."),
-    click.option("--console", "console_name", metavar="U", help="With --chip: the console, such as USART3."),
-)
+def on_board_or(default: str) -> Decorator:
+    """`--board`, or `--chip` with `--hse` and `--console`; `default` is what the command passes to `OnBoard.find`."""
+    return gathered(
+        "on",
+        OnBoard,
+        click.option("--board", metavar="B", help=f"A board's name, or a TOML board file.  [default: {default}]"),
+        click.option("--chip", metavar="C", help="Instead of a board: the bare chip."),
+        click.option("--hse", metavar="F", help="With --chip: the crystal, such as 8MHz."),
+        click.option("--console", "console_name", metavar="U", help="With --chip: the console, such as USART3."),
+    )
+
+
+on_board = on_board_or(DEFAULT_BOARD)
 
 
 @dataclass(frozen=True)
@@ -204,12 +216,22 @@ of_library_and_math = gathered(
 )
 
 
+impair_option = click.option(
+    "--impair",
+    callback=_impairment,
+    default="",
+    metavar="loss=P,...",
+    help="The wire loses frames with probability P; also duplicate=P, reorder=P.",
+)
+
+
 @dataclass(frozen=True)
 class Network:
-    """`--net --allow --pcap --peer --peer-board`."""
+    """`--net --allow --impair --pcap --peer --peer-board`."""
 
     net: str | None
     allow: tuple[str, ...]
+    impair: dict[str, float]
     pcap: Path | None
     peer: Path | None
     peer_board: str | None
@@ -222,6 +244,7 @@ on_network = gathered(
     click.option(
         "--allow", multiple=True, metavar="HOST:PORT", help="The guest may reach this; localhost is its 10.0.2.2."
     ),
+    impair_option,
     click.option("--pcap", type=click.Path(path_type=Path), metavar="FILE", help="Every frame, for Wireshark."),
     click.option("--peer", type=click.Path(path_type=Path), metavar="FIRMWARE", help="With --net hub: the other's."),
     click.option("--peer-board", metavar="B", help="With --net hub: the other board.  [default: the same]"),

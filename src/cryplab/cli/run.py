@@ -35,7 +35,7 @@ from cryplab.keyboard import Keyboard
 
 if TYPE_CHECKING:
     from cryplab.machine import Machine, Outcome
-    from cryplab.net import Hub
+    from cryplab.net import Hub, Wire
 
 __all__ = ["COMMANDS"]
 
@@ -128,7 +128,7 @@ def run(
     from cryplab.observe.trace import TraceWriter
 
     machine = _machine(on, when, given, network)
-    hub = _join(machine, network.peer, network.peer_board) if network.peer else None
+    hub = _join(machine, network) if network.peer else None
     if network.pcap:
         machine.capture(network.pcap)
     machine.load(firmware, also=images.also, base=images.base, vectors=images.vectors)
@@ -160,21 +160,26 @@ def run(
 def _machine(on: OnBoard, when: InTime, given: Conditions, network: Network) -> Machine:
     """The board, with its wire if it has one."""
     from cryplab.machine import Machine
+    from cryplab.network import make_wire
 
     target = on.find()
     if network.allow and network.net != "user":
         raise UsageError("--allow goes with --net user; other wires reach whatever is at their other end")
     if (network.net == "hub") != bool(network.peer):
         raise UsageError("--net hub and --peer FIRMWARE go together: a hub joins two boards")
-    return Machine(
-        target,
-        seed=when.seed,
-        clock=when.clock,
-        strict=given.strict,
-        date=when.date,
-        net=None if network.net == "hub" else network.net,
-        allow=network.allow,
-    )
+    if network.impair and not network.net:
+        raise UsageError("--impair goes with --net; without it there is no wire")
+    machine = Machine(target, seed=when.seed, clock=when.clock, strict=given.strict, date=when.date)
+    if network.net and network.net != "hub":
+        machine.connect(_impaired(make_wire(network.net, network.allow), network, machine))
+    return machine
+
+
+def _impaired(wire: Wire, network: Network, machine: Machine) -> Wire:
+    """The wire, as bad as `--impair` wants it."""
+    from cryplab.net import Impaired
+
+    return Impaired(wire, seed=machine.seed, **network.impair) if network.impair else wire
 
 
 def _prepare(machine: Machine, given: Conditions) -> None:
@@ -212,21 +217,22 @@ def _run_with_input(
             return outcome
 
 
-def _join(machine: Machine, firmware: Path, board: str | None) -> Hub:
+def _join(machine: Machine, network: Network) -> Hub:
     """A hub between the machine and a second one, whose random numbers are others."""
     from cryplab.machine import Machine
     from cryplab.net import Hub
 
     other = Machine(
-        boards.find(board) if board else machine.board,
+        boards.find(network.peer_board) if network.peer_board else machine.board,
         seed=machine.seed + 1,
         clock=machine.clock_mode,
         date=machine.date,
     )
     hub = Hub()
-    hub.connect(machine)
+    hub.connect(machine, lambda wire: _impaired(wire, network, machine))
     hub.connect(other)
-    other.load(firmware)
+    assert network.peer is not None
+    other.load(network.peer)
     return hub
 
 

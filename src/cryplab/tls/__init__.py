@@ -11,6 +11,6 @@ from cryplab.tls.result import Phase, TlsResult
 from cryplab.tls.suites import SUITES, Suite, choose
 
 __all__ = [
-    "DEFAULT_BOARD", "SUITES", "EchoResult", "Phase", "Suite", "TlsBench", "TlsResult", "choose", "tls_bench", "tls_client",
-    "tls_echo",
+    "DEFAULT_BOARD", "SUITES", "EchoResult", "Phase", "Suite", "TlsBench", "TlsResult", "choose", "tls_bench",
+    "tls_client", "tls_echo",
 ]  # fmt: skip

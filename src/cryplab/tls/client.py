@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
@@ -15,13 +15,13 @@ from cryplab.board import Board
 from cryplab.errors import LimitReached
 from cryplab.machine import ClockMode, Machine
 from cryplab.net.nat import Nat
-from cryplab.net.wire import Wire
+from cryplab.net.wire import Impaired, Wire
 from cryplab.observe.report import run_report
 from cryplab.tls.parameters import Parameters, parse_target, read_ca
 from cryplab.tls.result import Ending, Phase, TlsResult, phases_of
 from cryplab.tls.suites import choose
 
-__all__ = ["DEFAULT_BOARD", "tls_client"]
+__all__ = ["DEFAULT_BOARD", "PROGRAM", "tls_client"]
 
 DEFAULT_BOARD = "nucleo-f439zi"
 PROGRAM = "tls_client"
@@ -49,6 +49,7 @@ def tls_client(
     print_bytes: int = 2048,
     observe: bool = True,
     wire: Wire | None = None,
+    impair: Mapping[str, float] | None = None,
     progress: Callable[[str], None] | None = None,
     on_machine: Callable[[Machine], None] | None = None,
     on_time: Callable[[float], None] | None = None,
@@ -71,6 +72,7 @@ def tls_client(
         print_bytes: of the answer.
         observe: watch by the rules of `cryplab explain`.
         wire: instead of our NAT.
+        impair: what the wire does besides, `loss`, `duplicate`, `reorder`: probabilities, see `net.Impaired`.
         progress, on_machine, on_time: hear what is built, the machine before it runs, virtual seconds.
     Raises: UsageError, InputError, ToolError, LimitReached.
     """
@@ -85,7 +87,7 @@ def tls_client(
     elf = guest.build(PROGRAM, on_board, library=library, build=build, source=source, progress=progress)
     machine = Machine(on_board, seed=seed, clock=cast(ClockMode, clock), date=today)
     outside = wire or Nat([where.allow])
-    machine.connect(outside)
+    machine.connect(Impaired(outside, seed=seed, **impair) if impair else outside)
     try:
         machine.load(elf)
         machine.write_memory(machine.symbol("cryplab_tls").address, wishes)
@@ -113,6 +115,7 @@ def tls_client(
         phases=_phases(machine),
         refused=list(getattr(outside, "refused", ())),
         failures=list(getattr(outside, "failures", ())),
+        wire=machine.network.complaints[0] if impair else "",
     )
 
 

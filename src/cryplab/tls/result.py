@@ -121,7 +121,10 @@ def phases_of(machine: Machine, address: int, count: int) -> list[Phase]:
 
 @dataclass
 class TlsResult:
-    """One session; `report` is that of `cryplab run`. `refused` and `failures`: what the wire has to say."""
+    """One session; `report` is that of `cryplab run`.
+
+    `refused` and `failures`: what the wire has to say; `wire`: what it did to frames when that was asked for.
+    """
 
     target: Target
     build: str
@@ -131,6 +134,7 @@ class TlsResult:
     phases: list[Phase]
     refused: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    wire: str = ""
     quiet: bool = False
     verbose: bool = False
 
@@ -190,6 +194,7 @@ class TlsResult:
             "verify_flags": ending.verify_flags,
             "status": ending.status,
             "received": ending.received,
+            "wire": self.wire,
             "phases": [phase.to_json() for phase in self.phases],
             **self.report.to_json(),
         }
@@ -198,6 +203,7 @@ class TlsResult:
     def render(self) -> list[RenderableType]:
         """Behind the transcript: phases, hardware by operation, failure and findings."""
         parts: list[RenderableType] = [] if self.quiet else ["", self._heading(), "", self._table()]
+        parts += ["", self.wire] if self.wire and not self.quiet else []
         if self.verbose:
             self.report.verbose = True
             return [*parts, *self.report.render(), *self._failed()]
