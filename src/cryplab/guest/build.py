@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cryplab.errors import UsageError, nearest
-from cryplab.guest import network, sources, wolfssl
+from cryplab.guest import network, sources, wolfssl, wolfssl_tls
 from cryplab.guest.cross import (
     Compiler,
     Progress,
@@ -98,7 +98,7 @@ def build(
     """
     _known("library", library, LIBRARIES)
     if library == "wolfssl":
-        program = wolfssl.program_of(program)
+        program = program if program in network.PROGRAMS else wolfssl.program_of(program)
     else:
         _known("program", program, (*PROGRAMS, *network.PROGRAMS))
     if math and library != "wolfssl":
@@ -117,12 +117,21 @@ def build(
     folder = sources.cache_folder() / "guest"
     folder.mkdir(parents=True, exist_ok=True)
     board_folder = folder_of_board(folder, target)
+    if program in network.PROGRAMS:
+        network.need_ethernet(target, program)
+    if library == "wolfssl" and program in network.PROGRAMS:
+        math = wolfssl.math_of(target, program, build, math or wolfssl_tls.MATH)
+        lwip = network.lwip(source, say)
+        units = _wolfssl_units(
+            wolfssl_tls.parts(root, HERE, program, build, target, math, lwip, tasks), target, board_folder
+        )
+        variant = f"{build}-{math}-tasks" if tasks else f"{build}-{math}"
+        return _elf(compiler, f"wolfssl-{program}", variant, target, units, say)
     if library == "wolfssl":
         math = wolfssl.math_of(target, program, build, math)
         units = _wolfssl_units(wolfssl.parts(root, HERE, program, build, target, math), target, board_folder)
         return _elf(compiler, f"wolfssl-{program}", f"{build}-{math}", target, units, say)
     if program in network.PROGRAMS:
-        network.need_ethernet(target, program)
         units = _network_units(program, root, build, target, board_folder, network.lwip(source, say), tasks)
     else:
         units = [*_library_units(root, build, target), *_our_units(program, root, build, target, board_folder)]
@@ -135,7 +144,8 @@ def _elf(compiler: Compiler, program: str, build: str, target: Target, units: li
     if program in WHOLE:
         extra.append("-Wl,--no-gc-sections")
     if program.startswith("wolfssl"):
-        extra.append(f"-Wl,--defsym=STACK_SIZE={wolfssl.STACK_BYTES}")
+        stack = wolfssl_tls.STACK_BYTES if program.endswith(network.PROGRAMS) else wolfssl.STACK_BYTES
+        extra.append(f"-Wl,--defsym=STACK_SIZE={stack}")
     objects = compile_units(compiler, units, folder / "objects", say)
     return link(compiler, f"{program}-{target.board}-{build}", target, objects, folder, *extra)
 

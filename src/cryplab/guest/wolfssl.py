@@ -12,7 +12,7 @@ from pathlib import Path
 from cryplab.errors import UsageError, nearest
 from cryplab.guest.targets import Target
 
-__all__ = ["BUILDS", "MATHS", "PROGRAMS", "ProgramParts", "math_of", "parts", "program_of"]
+__all__ = ["BUILDS", "MATHS", "PROGRAMS", "ProgramParts", "family_of", "math_of", "parts", "program_of"]
 
 PROGRAMS = ("benchmark", "test", "ctaocrypt", "tasks", "check")
 ALIASES = {"selftest": "test"}
@@ -94,7 +94,7 @@ def parts(root: Path, here: Path, program: str, build: str, target: Target, math
     if build not in BUILDS:
         raise UsageError(f"wolfssl has no {build} build; there is {', '.join(BUILDS)}")
     port = here / "ports" / "wolfssl"
-    family = "spl" if target.chip.core == "cortex-m3" else "hal"
+    family = family_of(target)
     cyassl = is_cyassl(root)
     if cyassl and (program != "ctaocrypt" or family != "spl" or math == "sp"):
         raise UsageError(f"{root} has CyaSSL: there is only program ctaocrypt for STM32F2, with --math heap or fast")
@@ -123,6 +123,11 @@ def parts(root: Path, here: Path, program: str, build: str, target: Target, math
         flags,
         [port, here / "kernel", here / "device", root / ("cyassl" if cyassl else "wolfssl")],
     )
+
+
+def family_of(target: Target) -> str:
+    """Which of the vendor's libraries the port calls: "spl", Standard Peripheral Library, or "hal", CubeMX HAL."""
+    return "spl" if target.chip.core == "cortex-m3" else "hal"
 
 
 def is_cyassl(root: Path) -> bool:
