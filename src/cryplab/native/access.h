@@ -203,6 +203,19 @@ static bool on_protected(uc_engine *uc, int type, uint64_t address64, int size, 
     return e->served;
 }
 
+/* UC_HOOK_TLB_FILL: addresses are what they are, and RAM does not execute until code runs there. A page that may
+ * execute keeps Unicorn on its slow path for every store to it; the model of the core says so of all RAM. */
+static bool on_fill(uc_engine *uc, uint64_t address, int type, struct tlb_entry *page, void *user)
+{
+    (void)uc;
+    Engine *e = user;
+    repair_it(e);
+    struct region *r = find_region(e, (uint32_t)address, 1);
+    page->physical = address;
+    page->rights = r && !r->executes && type != MEM_FETCH ? PROT_R | PROT_W : PROT_ALL;
+    return true;
+}
+
 /* UC_HOOK_MEM_UNMAPPED */
 static bool on_unmapped(uc_engine *uc, int type, uint64_t address, int size, int64_t stored, void *user)
 {

@@ -74,8 +74,9 @@ static int Engine_init(Engine *e, PyObject *args, PyObject *kwargs)
     flash_reset(&e->s.flash);
     if (!add_hook(e, HOOK_BLOCK, (void *)on_block, 1, 0, NULL) ||
         !add_hook(e, HOOK_INTR, (void *)on_interrupt, 1, 0, NULL) ||
-        !add_hook(e, HOOK_UNMAPPED, (void *)on_unmapped, 1, 0, NULL) ||
-        !add_hook(e, HOOK_READ_PROT | HOOK_WRITE_PROT, (void *)on_protected, 1, 0, NULL) ||
+        !check(e->fn.ctl(e->uc, CTL_TLB_TYPE, TLB_VIRTUAL), "ctl_tlb_mode") ||
+        !add_hook(e, HOOK_TLB_FILL, (void *)on_fill, 1, 0, NULL) ||
+        !hook_outside_ram(e) ||
         !check(e->fn.context_alloc(e->uc, &e->pristine), "context_alloc") ||
         !check(e->fn.context_save(e->uc, e->pristine), "context_save"))
         return -1;

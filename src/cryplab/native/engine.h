@@ -48,11 +48,19 @@ enum { /* uc_hook_type */
     HOOK_READ_PROT = 1 << 7,
     HOOK_WRITE_PROT = 1 << 8,
     HOOK_MEM_READ = 1 << 10,
+    HOOK_TLB_FILL = 1 << 17,
 };
-enum { MEM_WRITE_UNMAPPED = 20, MEM_WRITE_PROT = 22 };     /* uc_mem_type */
-enum { PROT_NOTHING = 0, PROT_R = 1, PROT_W = 2, PROT_X = 4 }; /* uc_prot */
+enum { MEM_FETCH = 18, MEM_WRITE_UNMAPPED = 20, MEM_WRITE_PROT = 22 }; /* uc_mem_type */
+enum { PROT_NOTHING = 0, PROT_R = 1, PROT_W = 2, PROT_X = 4, PROT_ALL = 7 }; /* uc_prot */
+struct tlb_entry { /* uc_tlb_entry */
+    uint64_t physical;
+    int rights;
+};
 #define CTL_REMOVE_CACHE ((9 + 0u) | 2u << 26 | 1u << 30)
 #define CTL_FLUSH_CACHE ((10 + 0u) | 0u << 26 | 1u << 30)
+#define CTL_FLUSH_TLB ((11 + 0u) | 0u << 26 | 1u << 30)
+#define CTL_TLB_TYPE ((12 + 0u) | 1u << 26 | 1u << 30)
+#define TLB_VIRTUAL 1
 
 typedef void (*hook_t)(void);
 
@@ -254,6 +262,8 @@ typedef struct {
     /* following data reads of the flash: always (exact clock) or in samples */
     bool exact, following, want_sample;
     size_t reading_hook[MAX_REGIONS];
+    size_t outside_hook[2 * (MAX_REGIONS + 1)]; /* of accesses outside RAM, see hook_outside_ram */
+    unsigned outside_hooks;
     int64_t sample_end, next_sample, next_first_sample;
     uint32_t samples; /* so far */
 

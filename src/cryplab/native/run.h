@@ -27,6 +27,30 @@ static bool add_hook(Engine *e, int type, void *callback, uint64_t begin, uint64
     return check(e->fn.hook_add(e->uc, handle ? handle : &unused, type, callback, e, begin, end), "hook_add");
 }
 
+/* Watch what is not RAM for accesses that a rule or nothing answers. A hook that covers a page of RAM, though it would
+ * never be called there, keeps Unicorn on its slow path for every store to that page (so does on_fill's right). */
+static bool hook_outside_ram(Engine *e)
+{
+    while (e->outside_hooks)
+        e->fn.hook_del(e->uc, e->outside_hook[--e->outside_hooks]);
+    for (uint64_t at = 0;;) {
+        const struct region *next = NULL;
+        for (unsigned i = 0; i < e->regions; i++) {
+            const struct region *r = &e->region[i];
+            if (!r->flash && r->base >= at && (!next || r->base < next->base))
+                next = r;
+        }
+        uint64_t end = next ? next->base : (uint64_t)1 << 32;
+        if (end > at && (!add_hook(e, HOOK_UNMAPPED, (void *)on_unmapped, at, end - 1, &e->outside_hook[e->outside_hooks++]) ||
+                         !add_hook(e, HOOK_READ_PROT | HOOK_WRITE_PROT, (void *)on_protected, at, end - 1,
+                                   &e->outside_hook[e->outside_hooks++])))
+            return false;
+        if (!next)
+            return true;
+        at = (uint64_t)next->base + next->size;
+    }
+}
+
 /* Drop translations and entries of code that the host changed; never inside a callback. */
 static void flush_changed(Engine *e)
 {
@@ -80,7 +104,8 @@ static enum stop take_fetch_fault(Engine *e)
     struct region *r = find_region(e, e->s.pc, 2);
     if (r && !r->executes) { /* the first code in this RAM: go on */
         r->executes = true;
-        e->fn.mem_protect(e->uc, r->base, r->size, PROT_R | PROT_W | PROT_X);
+        e->fn.mem_protect(e->uc, r->base, r->size, PROT_ALL);
+        e->fn.ctl(e->uc, CTL_FLUSH_TLB);
         return STOP_NONE;
     }
     rewind_to(e, e->s.pc);
