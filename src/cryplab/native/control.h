@@ -47,6 +47,8 @@ static PyObject *Engine_map_memory(Engine *e, PyObject *args)
     if (!check(e->fn.mem_map_ptr(e->uc, base, size, rights, (void *)(uintptr_t)host), "mem_map_ptr"))
         return NULL;
     e->region[e->regions++] = (struct region){base, size, (uint8_t *)(uintptr_t)host, flash, flash, canonical};
+    if (!flash && !hook_outside_ram(e))
+        return NULL;
     Py_RETURN_NONE;
 }
 
