@@ -26,6 +26,8 @@ def cryplab(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         (["tls-client", "host:1", "--suite", "AES-GMC"], 2, "no cipher suite 'AES-GMC'; did you mean 'AES-GCM'?"),
         (["tls-client", "host:1", "--ca", "none.pem"], 3, "none.pem: No such file or directory; expected a CA cert"),
         (["tls-client", "h:1", "--board", "ublox-c030-u201"], 2, "ublox-c030-u201: tls_client needs an Ethernet port"),
+        (["tls-client", "h:1", "--library", "wolfssl", "--suite", "C0AD"], 2, "wolfssl has no ECDHE-ECDSA-AES256-CCM"),
+        (["tls-client", "h:1", "--library", "wolfssl", "--build", "hal-style"], 2, "wolfssl has no hal-style build"),
         (["tls-bench", "--suite", "RC4"], 2, "no cipher suite 'RC4'"),
         (["tls-bench", "-j", "0"], 2, "0 sessions at the same time: expected 1 or more"),
         (["tls-echo", "64kB"], 2, "invalid value for 'BYTES': '64kB' is no size; expected 65536, 64KiB or 1MiB"),

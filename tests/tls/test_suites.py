@@ -33,6 +33,18 @@ def test_no_name_is_all() -> None:
     assert choose([]) == list(SUITES)
 
 
+def test_a_suite_that_a_library_has_not() -> None:
+    """wolfSSL 5.5.4 declares no 0xC0AD in wolfssl/internal.h."""
+    assert [suite.number for suite in SUITES if suite not in choose([], "wolfssl")] == [0xC0AD]
+    assert [suite.number for suite in choose(["C0AD", "C0AF"], "wolfssl")] == [0xC0AF]
+    message = (
+        "wolfssl has no ECDHE-ECDSA-AES256-CCM; of AES-CCM it has ECDHE-ECDSA-AES128-CCM, ECDHE-ECDSA-AES128-CCM8, "
+        "ECDHE-ECDSA-AES256-CCM8"
+    )
+    with pytest.raises(UsageError, match=message):
+        choose(["C0AD"], "wolfssl")
+
+
 def test_wrong_name() -> None:
     with pytest.raises(UsageError, match="no cipher suite 'AES-GMC'; did you mean 'AES-GCM'"):
         choose(["AES-GMC"])

@@ -163,10 +163,15 @@ def tls_bench(
     targets = [one if isinstance(one, Board) else boards.find(one) for one in several]
     libraries = [library] if isinstance(library, str) else list(library)
     wanted = list(suites)
-    chosen = [suite for suite in choose(wanted) if wanted or suite.key_bits == DEFAULT_BITS]
+    chosen = {
+        name: [suite for suite in choose(wanted, name) if wanted or suite.key_bits == DEFAULT_BITS]
+        for name in libraries
+    }  # fmt: skip
     say = progress or (lambda _line: None)
     today = date or DEFAULT_DATE
-    result = TlsBench(clock, [TlsRow(one, name, suite) for one in targets for name in libraries for suite in chosen])
+    result = TlsBench(
+        clock, [TlsRow(one, name, suite) for one in targets for name in libraries for suite in chosen[name]]
+    )
     for one in targets:
         for name in libraries:
             for build in builds:
@@ -175,7 +180,7 @@ def tls_bench(
         body = page(b"x" * PAGE_BYTES)
         servers = {
             key: open_servers.enter_context(LoopbackServer(key, today, body))
-            for key in dict.fromkeys(suite.key for suite in chosen)
+            for key in dict.fromkeys(row.suite.key for row in result.rows)
         }
         sessions = [
             Job(servers[row.suite.key].target, servers[row.suite.key].ca, row.board, row.library, build,

@@ -77,7 +77,7 @@ def tls_client(
     Raises: UsageError, InputError, ToolError, LimitReached.
     """
     where = parse_target(target)
-    chosen = choose(suites)
+    chosen = choose(suites, library)
     today = date or datetime.now(UTC)
     wishes = Parameters(
         where, tuple(chosen), read_ca(ca) if ca else b"", today, server_name, expect, int(1000 * limit_seconds),

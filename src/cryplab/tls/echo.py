@@ -224,7 +224,7 @@ def tls_echo(
         raise UsageError(f"net '{net}': expected hub or user")
     if net == "user" and (peer_board or peer_build):
         raise UsageError("a second board goes with net 'hub'; with 'user' the server is this host's")
-    chosen = [suite for suite in choose(suites) if suite.key == "ECDSA"]
+    chosen = [suite for suite in choose(suites, library) if suite.key == "ECDSA"]
     if not chosen:
         raise UsageError("no suite with an ECDSA key among them; the echo server's certificate has one")
     today = date or DEFAULT_DATE

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from cryplab.errors import UsageError, nearest
 
-__all__ = ["SUITES", "Suite", "choose", "suite_of"]
+__all__ = ["ABSENT", "SUITES", "Suite", "choose", "suite_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,10 @@ SUITES: tuple[Suite, ...] = tuple(_rows())
 "In the order in which the client offers them."
 
 
+ABSENT = {"wolfssl": frozenset({0xC0AD})}
+"Suites that a library has not: wolfSSL 5.5.4 has AES-256-CCM with tags of 8 bytes only."
+
+
 def _plain(name: str) -> str:
     return re.sub(r"[^A-Z0-9]", "", name.upper()).replace("WITH", "").removeprefix("TLS")
 
@@ -68,13 +72,14 @@ def _names(suite: Suite) -> set[str]:
     }  # fmt: skip
 
 
-def choose(wanted: Iterable[str]) -> list[Suite]:
-    """The suites of these names, in their order; all of SUITES for none.
+def choose(wanted: Iterable[str], library: str = "mbedtls") -> list[Suite]:
+    """The suites of these names that a library has, in their order; all of SUITES that it has for none.
 
     Args:
         wanted: mbed TLS's, IANA's or OpenSSL's name, a number in hexadecimal, or what is done with records: `AES-GCM`,
             `AES-128-GCM`, `AES-CBC-SHA`. Commas separate several.
-    Raises: UsageError naming the nearest.
+        library: of the reference firmware.
+    Raises: UsageError naming the nearest, or that the library has none of them.
     """
     names = [part.strip() for text in wanted for part in text.split(",") if part.strip()]
     found: list[Suite] = []
@@ -87,7 +92,15 @@ def choose(wanted: Iterable[str]) -> list[Suite]:
                 f"no cipher suite '{name}'{nearest(name, known) or '.'} There is {', '.join(groups)}, or a suite's name"
             )
         found += [suite for suite in suites if suite not in found]
-    return found or list(SUITES)
+    there = _of_library(found or SUITES, library)
+    if not there:
+        near = [suite.openssl for suite in _of_library(SUITES, library) if suite.group == found[0].group]
+        raise UsageError(f"{library} has no {found[0].openssl}; of {found[0].group} it has {', '.join(near)}")
+    return there
+
+
+def _of_library(suites: Iterable[Suite], library: str) -> list[Suite]:
+    return [suite for suite in suites if suite.number not in ABSENT.get(library, ())]
 
 
 def suite_of(number: int) -> Suite | None:
