@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import shutil
 import socket
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,6 +23,32 @@ from cryptography.x509.oid import NameOID
 
 OPENSSL = shutil.which("openssl")
 needs_openssl = pytest.mark.skipif(OPENSSL is None, reason="openssl is missing; Debian has it in package openssl")
+NGINX = shutil.which("nginx", path=os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin")))
+needs_nginx = pytest.mark.skipif(NGINX is None, reason="nginx is missing; Debian has it in package nginx")
+NGINX_CONFIGURATION = """
+daemon off;
+master_process off;
+pid {run}/nginx.pid;
+error_log stderr warn;
+events {{ worker_connections 64; }}
+http {{
+    access_log off;
+    default_type text/plain;
+    root {folder};
+    client_body_temp_path {run}/body; proxy_temp_path {run}/proxy; fastcgi_temp_path {run}/fastcgi;
+    uwsgi_temp_path {run}/uwsgi; scgi_temp_path {run}/scgi;
+    ssl_protocols TLSv1.2;
+    ssl_ciphers ALL:@SECLEVEL=0;
+    ssl_session_cache off;
+{servers}
+}}
+"""
+NGINX_SERVER = """
+    server {{
+        listen 127.0.0.1:{port} ssl;
+        ssl_certificate {identity}; ssl_certificate_key {identity};
+    }}
+"""
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 "What the guests' clocks say; certificates are good for a month around it."
 HELLO = b"Hello world!\n"
@@ -86,6 +114,42 @@ def openssl_server(identity: Identity, folder: Path) -> Iterator[int]:
         server.terminate()
         server.stdout.close()
         server.wait()
+
+
+@contextlib.contextmanager
+def nginx_server(identities: Mapping[str, Identity], folder: Path, run: Path) -> Iterator[dict[str, int]]:
+    """nginx as a child that serves `folder` over TLS 1.2, a port for each identity; its own files are in `run`."""
+    assert NGINX is not None
+    ports = dict(zip(identities, _free_ports(len(identities)), strict=True))
+    servers = "".join(NGINX_SERVER.format(port=ports[key], identity=identities[key].server) for key in identities)
+    configuration = run / "nginx.conf"
+    configuration.write_text(NGINX_CONFIGURATION.format(run=run, folder=folder, servers=servers))
+    said = run / "nginx.log"
+    with said.open("w") as log:
+        command = [NGINX, "-p", str(run), "-e", "stderr", "-c", str(configuration)]
+        server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    try:
+        for port in ports.values():
+            while not _listens(port):
+                if server.poll() is not None:
+                    pytest.fail(f"nginx did not start: {said.read_text()}")
+                time.sleep(0.05)
+        yield ports
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _free_ports(count: int) -> list[int]:
+    with contextlib.ExitStack() as held:
+        sockets = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        return [each.getsockname()[1] for each in sockets]
+
+
+def _listens(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
 
 
 @contextlib.contextmanager
