@@ -457,3 +457,9 @@ def test_choices_are_those_of_the_reference_firmware() -> None:
     from cryplab.guest import BUILDS, LIBRARIES, wolfssl
 
     assert (options.BUILDS, options.LIBRARIES, options.MATHS) == (BUILDS, LIBRARIES, wolfssl.MATHS)
+
+
+def test_help_imports_neither_chips_nor_the_core() -> None:
+    """They take longer than everything else that `--help` and `--version` need."""
+    ask = "import sys, cryplab.cli; print(sorted({'cryplab.chips', 'cryplab.blocks', 'unicorn'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -9,17 +9,18 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 from rich.console import Console, RenderableType
 from rich.table import Table
 
-from cryplab import board as boards
-from cryplab.board import Board
-from cryplab.chip import At, Chip, Flash
 from cryplab.errors import BoardError, nearest
-from cryplab.registers import Block
+
+if TYPE_CHECKING:  # chips take long to import, and `--help` needs none
+    from cryplab.board import Board
+    from cryplab.chip import At, Chip
+    from cryplab.registers import Block
 
 __all__ = [
     "Showable", "StatusLine", "all_boards", "emit", "hanging", "nothing", "one_board", "plain_table", "printed",
@@ -192,6 +193,7 @@ def _crypto(chip: Chip) -> list[str]:
 
 def all_boards() -> Page:
     """Every board and chip that comes with cryplab."""
+    from cryplab import board as boards
     from cryplab import chips
 
     table = plain_table("board", "chip", "core", "HSE", "console", "crypto")
@@ -232,6 +234,8 @@ def _state(at: At) -> str:
 
 def one_board(board: Board, verbose: bool = False) -> Page:
     """Core, clocks, memories, blocks and algorithms of one board; `verbose`: addresses of what is not modelled."""
+    from cryplab.chip import Flash
+
     chip = board.chip
     memory = plain_table("memory", "address", "KiB", "DMA", right=("KiB",))
     memories = []

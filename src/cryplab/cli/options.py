@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from cryplab import board as boards
 from cryplab import show
 from cryplab.errors import UsageError
 
 if TYPE_CHECKING:
+    from cryplab.board import Board
     from cryplab.observe.findings import Finding
 
 __all__ = [
@@ -143,8 +143,10 @@ class OnBoard:
     hse: str | None
     console_name: str | None
 
-    def find(self, default: str = DEFAULT_BOARD) -> boards.Board:
+    def find(self, default: str = DEFAULT_BOARD) -> Board:
         """The board. Raises: UsageError when options contradict each other, BoardError when there is none such."""
+        from cryplab import board as boards
+
         if self.board and self.chip:
             raise UsageError("give --board or --chip, not both")
         if self.chip:

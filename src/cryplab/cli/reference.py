@@ -6,7 +6,6 @@ import json
 
 import click
 
-from cryplab import board as boards
 from cryplab import show
 from cryplab.cli.options import (
     BUILDS,
@@ -28,10 +27,12 @@ __all__ = ["COMMANDS"]
 @output
 def boards_command(name: str | None, out: Output) -> None:
     """List boards and chips; for one, its core, clocks, memories, blocks and algorithms."""
+    from cryplab.board import find
+
     if name is None:
         out.emit(show.all_boards())
     else:
-        out.emit(show.one_board(boards.find(name), out.verbose))
+        out.emit(show.one_board(find(name), out.verbose))
 
 
 @click.command(short_help="The register table of a block.")
@@ -40,7 +41,9 @@ def boards_command(name: str | None, out: Output) -> None:
 @output
 def regs(block: str, board: str, out: Output) -> None:
     """Print the register table of BLOCK or BLOCK.REG, from its declaration."""
-    out.emit(show.registers(boards.find(board).chip, block))
+    from cryplab.board import find
+
+    out.emit(show.registers(find(board).chip, block))
 
 
 @click.command(short_help="What a rule means and how it is repaired.")

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cryplab import board as boards
 from cryplab import show
 from cryplab.cli.options import (
     STOPPED,
@@ -223,7 +222,7 @@ def _join(machine: Machine, network: Network) -> Hub:
     from cryplab.net import Hub
 
     other = Machine(
-        boards.find(network.peer_board) if network.peer_board else machine.board,
+        network.peer_board or machine.board,
         seed=machine.seed + 1,
         clock=machine.clock_mode,
         date=machine.date,
