@@ -57,6 +57,23 @@ def test_direction_of_an_earlier_operation() -> None:
     assert {f.rule for f in p.found} == {"O1", "O7"}
 
 
+def test_direction_of_a_call_that_chose_the_mode_is_its_own() -> None:
+    """The block decrypted for another context before, and the call has set up CR from the mode on."""
+    p = Play()
+    ecb_call(p, ECB | BYTES | DECRYPT, mode=0)
+    des = p.put(bytes(160))
+    with p.call("wc_Des_SetKey", des, p.put(KEY[:8]), 0, 1):
+        pass
+    with p.call("wc_Des_EcbEncrypt", des, p.put(bytes(8)), p.put(TEXT[:8]), 8):
+        p.w("CRYP.CR", ECB | BYTES)
+        p.w("CRYP.CR", 2 << 3 | BYTES)
+        p.w("CRYP.K1LR", 0x0001_0203)
+        p.w("CRYP.K1RR", 0x0405_0607)
+        p.w("CRYP.CR", 2 << 3 | BYTES | CRYPEN)
+        play.block(p, TEXT[:8])
+    assert p.only("O19").title == "ALGODIR does not fit the call"
+
+
 def test_reserved_bits() -> None:
     p = Play()
     p.w("CRYP.CR", ECB | 1 << 20)

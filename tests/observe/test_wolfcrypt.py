@@ -178,14 +178,18 @@ def test_messages_after_one_start() -> None:
     assert "was given 21 bytes; HASH counts 6 words" in p.only("O8").text
 
 
-def test_the_end_of_an_update_is_no_wrong_order() -> None:
-    """A word with one byte of the message; with what an earlier word left behind it, it looks like 16-bit data."""
-    p = Play(deep=True)
-    context, data = p.put(bytes(300)), b"One byte is left after words Data"
-    assert len(data) == 33
-    with p.call("wc_InitSha", context):
-        pass
-    with p.call("wc_ShaUpdate", context, p.put(data), len(data)):
-        play.hash_start(p, "SHA-1")
-        play.hash_feed(p, data[:32] + data[32:] + data[29:32])
-    assert p.found == [], p.observer.findings.show()
+@pytest.mark.parametrize("before", [b"", b"three"])
+def test_the_end_of_an_update_is_no_wrong_order(before: bytes) -> None:
+    """A word with one byte of the message; with what an earlier word left behind it, it looks like other data."""
+    for data in (b"One byte is left after words Data", b"One byte is left after words dad!"):
+        p = Play(deep=True)
+        context = p.put(bytes(300))
+        with p.call("wc_InitSha", context):
+            pass
+        if before:
+            with p.call("wc_ShaUpdate", context, p.put(before), len(before)):
+                pass
+        with p.call("wc_ShaUpdate", context, p.put(data), len(data)):
+            play.hash_start(p, "SHA-1")
+            play.hash_feed(p, data[:28] + data[-1:] + data[-4:-1])
+        assert p.found == [], p.observer.findings.show()

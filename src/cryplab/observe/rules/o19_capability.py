@@ -45,10 +45,12 @@ class Capability(Rule):
             self._field(shadow, stamp, "ALGODIR", text + ("decrypt" if wanted else "encrypt"))
 
     def _field(self, shadow: CrypShadow, stamp: Stamp, name: str, text: str) -> None:
-        """Who gave the field its value decides which rule it is."""
-        call, writer = stamp.call, shadow.changed.get(name)
+        """Who gave the field its value decides which rule it is; a call that chooses the mode chooses the direction."""
+        call, writer, chosen = stamp.call, shadow.changed.get(name), shadow.changed.get("ALGOMODE")
         assert call is not None
         rule, kind, why = "O19", "wrong-register-value", "."
+        if name == "ALGODIR" and chosen is not None and chosen.call is not None and chosen.call.within(call):
+            writer = writer if writer is not None and writer.cycle >= chosen.cycle else None
         if writer is not None and writer.call is not None:
             if not call.related(writer.call):
                 rule, kind, why = "O1", "context-lost-on-interleave", f": it was set for {writer.call.object}."
@@ -140,7 +142,15 @@ class Capability(Rule):
 
 
 def _partial(call: Call, word: int) -> bool:
-    """The last word fed to a hash holds the end of the input and, behind it, what happened to be there."""
-    given = call.object.data_bytes if call.object.address else call.get("length")
-    rest = given % WORD_BYTES
-    return bool(rest) and from_words([word])[:rest] == call.input_before[-rest:]
+    """The last word fed to a hash holds the end of the input and, behind it, what happened to be there.
+
+    By the length of the message, or, where a driver's words do not lie so, because the rest is that of the word
+    before. Two bytes of each kind may be 16-bit data as well: there the length decides.
+    """
+    length = call.get("length")
+    given = call.object.data_bytes if call.object.address else length
+    fed, tail, rest = from_words([word]), call.input_before[-WORD_BYTES:], given % WORD_BYTES
+    if rest and fed[:rest] == tail[-rest:]:
+        return True
+    odd = [n for n in (1, 2, 3) if n != 2 or length % WORD_BYTES == 2]
+    return any(fed == tail[-n:] + tail[:-n] for n in odd)
