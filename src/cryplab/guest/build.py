@@ -41,6 +41,7 @@ COMMON_FLAGS = (
 )  # fmt: skip
 OUR_FLAGS = ("-Wall", "-Wextra")
 CONFIG = "cryplab_config.h"
+TASKS_SUFFIX = "-tasks"
 DRIVER_FLAGS = ("-O2",)  # our drivers: as fast as good C by polling allows
 # Functions that the self-tests do not call, kept so that `cryplab check` can.
 KEPT = {
@@ -122,11 +123,9 @@ def build(
     if library == "wolfssl" and program in network.PROGRAMS:
         math = wolfssl.math_of(target, program, build, math or wolfssl_tls.MATH)
         lwip = network.lwip(source, say)
-        units = _wolfssl_units(
-            wolfssl_tls.parts(root, HERE, program, build, target, math, lwip, tasks), target, board_folder
-        )
-        variant = f"{build}-{math}-tasks" if tasks else f"{build}-{math}"
-        return _elf(compiler, f"wolfssl-{program}", variant, target, units, say)
+        made_of = wolfssl_tls.parts(root, HERE, program, build, target, math, lwip, tasks)
+        units = [*_wolfssl_units(made_of, target, board_folder), *_lwip_units(target, board_folder, lwip, tasks)]
+        return _elf(compiler, f"wolfssl-{program}", f"{build}-{math}{TASKS_SUFFIX * tasks}", target, units, say)
     if library == "wolfssl":
         math = wolfssl.math_of(target, program, build, math)
         units = _wolfssl_units(wolfssl.parts(root, HERE, program, build, target, math), target, board_folder)
@@ -135,7 +134,7 @@ def build(
         units = _network_units(program, root, build, target, board_folder, network.lwip(source, say), tasks)
     else:
         units = [*_library_units(root, build, target), *_our_units(program, root, build, target, board_folder)]
-    return _elf(compiler, program, f"{build}-tasks" if tasks else build, target, units, say)
+    return _elf(compiler, program, build + TASKS_SUFFIX * tasks, target, units, say)
 
 
 def _elf(compiler: Compiler, program: str, build: str, target: Target, units: list[Unit], say: Progress) -> Path:
@@ -143,7 +142,9 @@ def _elf(compiler: Compiler, program: str, build: str, target: Target, units: li
     extra = [f"-Wl,-u,{name}" for name in KEPT.get(program, ())]
     if program in WHOLE:
         extra.append("-Wl,--no-gc-sections")
-    if program.startswith("wolfssl"):
+    if build.endswith(TASKS_SUFFIX):
+        extra.append(f"-Wl,--defsym=STACK_SIZE={network.MAIN_STACK_BYTES}")
+    elif program.startswith("wolfssl"):
         stack = wolfssl_tls.STACK_BYTES if program.endswith(network.PROGRAMS) else wolfssl.STACK_BYTES
         extra.append(f"-Wl,--defsym=STACK_SIZE={stack}")
     objects = compile_units(compiler, units, folder / "objects", say)
@@ -234,9 +235,20 @@ def _network_units(
     return [
         *_mbedtls_units(root, flags, (*MBEDTLS_MODULES, *network.MBEDTLS_MODULES)),
         *_program_units(program, build, flags, headers),
-        *(Unit(file, (*flags, "-w"), headers) for file in network.lwip_sources(lwip)),
+        *_lwip_units(target, board_folder, lwip, tasks),
         *(Unit(file, (*flags, *OUR_FLAGS), headers) for part in parts for file in sorted(part.glob("*.c"))),
     ]
+
+
+def _lwip_units(target: Target, board_folder: Path, lwip: Path, tasks: bool) -> list[Unit]:
+    """lwIP unmodified: the same objects for all programs, libraries and builds."""
+    ours = (HERE / "ports" / "lwip", HERE / "kernel", HERE / "device", HERE / "common")
+    flags = (
+        *target_flags(target), *COMMON_FLAGS, "-w", *((network.KERNEL_FLAG,) if tasks else ()),
+        *(f"-I{folder}" for folder in (board_folder, *ours, lwip / "src" / "include")),
+    )  # fmt: skip
+    headers = headers_digest(*ours, lwip / "src" / "include", board_folder)
+    return [Unit(file, flags, headers) for file in network.lwip_sources(lwip)]
 
 
 def _wolfssl_units(parts: wolfssl.ProgramParts, target: Target, board_folder: Path) -> list[Unit]:

@@ -13,6 +13,7 @@ __all__ = [
     "CONFIG",
     "FLAGS",
     "KERNEL_FLAG",
+    "MAIN_STACK_BYTES",
     "MBEDTLS_MODULES",
     "PROGRAMS",
     "lwip",
@@ -31,6 +32,8 @@ FLAGS = {"echo_server": ("-DCRYPLAB_TLS_SERVER",)}
 
 KERNEL_FLAG = "-DCRYPLAB_KERNEL"
 "Of everything that is built for tasks under the kernel."
+MAIN_STACK_BYTES = 0x2000
+"Of main() there: the sessions have stacks of their own."
 
 MBEDTLS_MODULES = (
     "ecdsa", "pem", "pk", "pk_wrap", "pkparse", "ssl_ciphersuites", "ssl_cli", "ssl_msg", "ssl_srv", "ssl_tls", "x509",

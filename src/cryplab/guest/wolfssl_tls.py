@@ -1,4 +1,4 @@
-"""What the programs with network are made of for wolfSSL: its TLS and wolfCrypt unmodified, its STM32 port, lwIP, ours.
+"""What the programs with network are made of for wolfSSL: its TLS and wolfCrypt unmodified, its STM32 port, and ours.
 
 The port is as for the other programs (`wolfssl`); settings of TLS are in ports/wolfssl/tls.
 """
@@ -32,7 +32,7 @@ STACK_BYTES = 0x4000
 def parts(
     root: Path, here: Path, program: str, build: str, target: Target, math: str, lwip: Path, tasks: bool = False
 ) -> ProgramParts:
-    """What to compile.
+    """What to compile beside lwIP.
 
     Args:
         root: wolfSSL's sources.
@@ -41,7 +41,7 @@ def parts(
         build: of BUILDS.
         target: the board.
         math: the big integers, of `wolfssl.MATHS`.
-        lwip: lwIP's folder.
+        lwip: lwIP's folder, for its headers.
         tasks: under the kernel.
     Raises: UsageError for a build that there is not; ToolError for sources without TLS.
     """
@@ -65,7 +65,6 @@ def parts(
         *(root / "src" / f"{name}.c" for name in MODULES),
         *(root / "wolfcrypt" / "src" / f"{name}.c" for name in CRYPT_MODULES),
         root / wolfssl.PORT,
-        *network.lwip_sources(lwip),
     ]
     files = [
         *sorted((here / "common").glob("*.c")),
