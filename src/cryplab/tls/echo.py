@@ -34,12 +34,14 @@ from cryplab.tls.suites import Suite, choose
 
 __all__ = ["CLIENT", "SERVER", "EchoResult", "Side", "echoed", "load", "tls_echo", "wish"]
 
-LAYOUT = struct.Struct("<IIIIH4s6s21H64s64s2xI4096s")
+LAYOUT = struct.Struct("<IIIIHH4s6s21H64s64sI4096s")
 "`struct cryplab_echo` of guest/programs/echo.h."
 MAGIC = 0x4F484345
 PEM_BYTES_MOST = 4096
 LIMIT_MS = 30_000
 MOST_BYTES = 1 << 30
+MOST_TASKS = 4
+"SESSIONS_MOST of guest/programs/echo.h; boards have memory for three, F2 for fewer."
 ANYBODY, GATEWAY = "0.0.0.0", "10.0.2.2"
 SERVER, CLIENT = "echo_server", "echo_client"
 "The programs."
@@ -57,6 +59,7 @@ def wish(
     peer: str = "",
     size: int = 0,
     number: int = 1,
+    sessions: int = 0,
 ) -> bytes:
     """The block `cryplab_echo` for guest memory.
 
@@ -67,8 +70,9 @@ def wish(
         suites: in order of preference; none: the library's own list, which may begin with one that has no AES.
         own: the board's address; 0.0.0.0: by DHCP.
         peer: client: the server's address or name.
-        size: client: bytes to send and to have back.
+        size: client: bytes to send and to have back, in each conversation.
         number: of the board, the last byte of its Ethernet address.
+        sessions: conversations at once, for a build with tasks.
     Raises: UsageError when the PEM is too long for the guest.
     """
     text = pem + b"\0"
@@ -76,8 +80,9 @@ def wish(
         raise UsageError(f"certificate and key of {len(text)} bytes; the guest has room for {PEM_BYTES_MOST}")
     numbers = [suite.number for suite in suites[:SUITES_MOST]]
     return LAYOUT.pack(
-        MAGIC, int(date.timestamp()), LIMIT_MS, size, port, IPv4Address(own).packed, bytes((2, 0, 0, 0, 0, number)),
-        *numbers, *[0] * (SUITES_MOST - len(numbers)), peer.encode(), HOST.encode() if peer else b"", len(text), text,
+        MAGIC, int(date.timestamp()), LIMIT_MS, size, port, sessions, IPv4Address(own).packed,
+        bytes((2, 0, 0, 0, 0, number)), *numbers, *[0] * (SUITES_MOST - len(numbers)), peer.encode(),
+        HOST.encode() if peer else b"", len(text), text,
     )  # fmt: skip
 
 
@@ -90,9 +95,13 @@ def load(
     build: str = "hardware",
     source: str | Path | None = None,
     progress: Callable[[str], None] | None = None,
+    tasks: bool = False,
 ) -> None:
-    """Build `SERVER` or `CLIENT` for a machine's board, load it and write its wishes."""
-    machine.load(guest.build(program, machine.board, library=library, build=build, source=source, progress=progress))
+    """Build `SERVER` or `CLIENT` for a machine's board (`tasks`: under the kernel), load it and write its wishes."""
+    firmware = guest.build(
+        program, machine.board, library=library, build=build, source=source, progress=progress, tasks=tasks
+    )
+    machine.load(firmware)
     machine.write_memory(machine.symbol("cryplab_echo").address, wishes)
 
 
@@ -186,6 +195,7 @@ def tls_echo(
     size: int,
     *,
     net: str = "hub",
+    tasks: int = 0,
     board: str | Path | Board = DEFAULT_BOARD,
     peer_board: str | Path | Board | None = None,
     library: str = "mbedtls",
@@ -207,6 +217,8 @@ def tls_echo(
         size: bytes, 1 to 2^30.
         net: "hub": the server is a second board, everything is virtual, and two runs are the same to the byte and
             cycle. "user": the server is this host's, through our NAT.
+        tasks: conversations at once, 1 to 4, each of `size` bytes and in a task of its own under the small preemptive
+            kernel; 0: one in a main loop.
         board, build: of the client; `peer_board`, `peer_build`: of the server on the hub, default the same.
         library, source: of the reference firmware, on both boards.
         suites: names for `suites.choose`, those with an ECDSA key; default all.
@@ -222,14 +234,18 @@ def tls_echo(
         raise UsageError(f"{size} bytes to echo: expected 1 to {MOST_BYTES}")
     if net not in ("hub", "user"):
         raise UsageError(f"net '{net}': expected hub or user")
+    if not 0 <= tasks <= MOST_TASKS:
+        raise UsageError(f"{tasks} tasks: expected 0 to {MOST_TASKS}")
     if net == "user" and (peer_board or peer_build):
         raise UsageError("a second board goes with net 'hub'; with 'user' the server is this host's")
     chosen = [suite for suite in choose(suites, library) if suite.key == "ECDSA"]
     if not chosen:
         raise UsageError("no suite with an ECDSA key among them; the echo server's certificate has one")
     today = date or DEFAULT_DATE
-    firmware = {"library": library, "source": source, "progress": progress}
-    plan = _Plan(size, chosen, today, seed, dict(impair or {}), build, peer_build or build, firmware, pcap, on_time)
+    firmware = {"library": library, "source": source, "progress": progress, "tasks": tasks > 0}
+    plan = _Plan(
+        size, tasks, chosen, today, seed, dict(impair or {}), build, peer_build or build, firmware, pcap, on_time
+    )
 
     def machine_of(which: str | Path | Board, number: int) -> Machine:
         target = which if isinstance(which, Board) else boards.find(which)
@@ -247,6 +263,7 @@ class _Plan:
     """What `tls_echo` was asked for, of both kinds."""
 
     size: int
+    tasks: int
     suites: Sequence[Suite]
     today: datetime
     seed: int
@@ -264,7 +281,9 @@ class _Plan:
     def load(self, client: Machine, pem: bytes, port: int, *, own: str = ANYBODY, peer: str) -> None:
         """The client's firmware and wishes; the capture begins."""
         certificate = certificate_of(pem)
-        wishes = wish(certificate, port, self.today, suites=self.suites, own=own, peer=peer, size=self.size)
+        wishes = wish(
+            certificate, port, self.today, suites=self.suites, own=own, peer=peer, size=self.size, sessions=self.tasks
+        )
         load(client, CLIENT, wishes, build=self.build, **self.firmware)
         if self.pcap:
             client.capture(self.pcap)
@@ -275,7 +294,7 @@ def _over_hub(plan: _Plan, client: Machine, server: Machine) -> list[Side]:
     hub, pem = Hub(), seeded_identity(plan.seed, plan.today)
     hub.connect(client, plan.bad)
     hub.connect(server)
-    heard = wish(pem, PORT, plan.today, suites=plan.suites, own=SERVER_ADDRESS, number=2)
+    heard = wish(pem, PORT, plan.today, suites=plan.suites, own=SERVER_ADDRESS, number=2, sessions=plan.tasks)
     try:
         load(server, SERVER, heard, build=plan.peer_build, **plan.firmware)
         plan.load(client, pem, PORT, own=CLIENT_ADDRESS, peer=SERVER_ADDRESS)

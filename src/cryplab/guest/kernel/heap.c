@@ -1,18 +1,17 @@
-/* The heap is shared by all tasks: newlib takes this mutex around its own work, also inside itself. */
+/* The heap is shared by all tasks. Its calls are short and many: a mutex that one holds when its time is up would be waited
+ * for by all others at each of theirs, a switch each time. */
 #include "tasks.h"
 
 struct _reent;
 
-static struct task_mutex heap;
-
 void __malloc_lock(struct _reent *r)
 {
     (void)r;
-    task_mutex_lock(&heap);
+    tasks_hold();
 }
 
 void __malloc_unlock(struct _reent *r)
 {
     (void)r;
-    task_mutex_unlock(&heap);
+    tasks_release();
 }

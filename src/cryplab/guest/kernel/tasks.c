@@ -44,7 +44,7 @@ static struct task tasks[TASKS_MOST + 1]; /* the last one sleeps when all others
 static unsigned count = 1;                /* task 0 is main() */
 static volatile unsigned current;
 static unsigned last; /* that ran and was not IDLE */
-static volatile unsigned held;
+static volatile unsigned held, missed; /* a switch came while it was held off */
 static uint64_t idle_cycles;
 static const char time_only; /* what nobody wakes */
 static uint32_t idle_stack[IDLE_WORDS] __attribute__((aligned(8)));
@@ -78,6 +78,7 @@ static unsigned next_ready(void)
 __attribute__((used)) static uint32_t *next_stack(uint32_t *stopped)
 {
     if (held != 0) {
+        missed = 1;
         return stopped;
     }
     check_stack(stopped);
@@ -233,6 +234,9 @@ unsigned tasks_add(void (*run)(void *), void *argument, uint32_t *stack, unsigne
 
 void tasks_start(void)
 {
+    if (tick != NULL) {
+        return;
+    }
     const vector *flash = (const vector *)SCB_VTOR;
     for (unsigned i = 0; i < VECTORS; i++) {
         table[i] = flash[i];
@@ -291,5 +295,8 @@ void tasks_hold(void)
 
 void tasks_release(void)
 {
-    held--;
+    if (--held == 0 && missed) {
+        missed = 0;
+        tasks_yield();
+    }
 }

@@ -18,7 +18,7 @@
 /* Add a task with so many words of stack, 8-byte aligned; it may return. Its number, from 1. Before or after tasks_start(). */
 unsigned tasks_add(void (*run)(void *argument), void *argument, uint32_t *stack, unsigned words);
 
-/* From now on the tick switches tasks. */
+/* From now on the tick switches tasks; once it does, nothing. */
 void tasks_start(void);
 
 /* The task that runs; 0 before tasks_start(). */
@@ -42,7 +42,7 @@ uint64_t tasks_idle_cycles(void);
 /* Words at the end of a task's stack that it has never used. A stack that was overrun ends the program with code 98. */
 unsigned tasks_stack_left(unsigned task);
 
-/* No switch until released; calls nest. */
+/* No switch until released, for a few instructions; calls nest. What was due meanwhile comes then. */
 void tasks_hold(void);
 void tasks_release(void);
 

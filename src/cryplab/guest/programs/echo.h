@@ -1,4 +1,5 @@
-/* What echo client and echo server have in common: the host's wishes, a TLS session over a TCP stream, and the report.
+/* What echo client and echo server have in common: the host's wishes, conversations (a TLS session over a TCP stream
+ * each), and the report. There is one conversation, or under the kernel several, each in a task of its own.
  *
  * Each program includes it once. Little endian, natural alignment; src/cryplab/tls/echo.py has the same layout.
  */
@@ -18,8 +19,9 @@ struct cryplab_echo {
     uint32_t magic;
     uint32_t date;       /* seconds since 1970 UTC for the RTC */
     uint32_t limit_ms;   /* virtual time to wait for the other side */
-    uint32_t bytes;      /* client: to send and to have back */
+    uint32_t bytes;      /* client: to send and to have back, in each conversation */
     uint16_t port;
+    uint16_t sessions;   /* under the kernel: conversations at once, 1 to SESSIONS_MOST */
     uint8_t address[4];  /* our own; 0.0.0.0: by DHCP */
     uint8_t mac[6];
     uint16_t suites[TLS_SUITES_MOST]; /* IANA numbers in order of preference, ended by 0; none: the library's own list */
@@ -29,44 +31,86 @@ struct cryplab_echo {
     char pem[4096];
 };
 
-/* Bytes echoed, and 0 or the code of what failed. */
+#define SESSIONS_MOST 4
+
+/* Of all conversations and of each: bytes echoed, and 0 or the code of what failed. */
+struct cryplab_echoed {
+    uint32_t bytes;
+    int32_t error;
+};
+
 uint32_t cryplab_echoed;
 int32_t cryplab_echo_error;
+struct cryplab_echoed cryplab_echo_sessions[SESSIONS_MOST];
 
 __attribute__((section(".noinit"))) struct cryplab_echo cryplab_echo;
 
-static struct tls_endpoint endpoint;
-static struct tls_session session;
-static struct network_stream stream;
+#define CHUNK 2048
 
-/* All of these return 1: the step failed. */
-static int network_failed(const char *call, int error)
+struct conversation {
+    struct cryplab_echoed *report;
+    struct tls_session session;
+    struct network_stream stream;
+    unsigned char data[CHUNK], back[CHUNK];
+};
+
+static struct tls_endpoint endpoint;
+
+static void say(const struct conversation *conversation, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int run_conversations(int (*prepare)(struct conversation *), int (*talk)(struct conversation *));
+
+#if defined(CRYPLAB_KERNEL)
+#include "echo_tasks.h"
+#else
+#include "echo_alone.h"
+#endif
+
+static void went_around(struct conversation *conversation, size_t length)
+{
+    conversation->report->bytes += (uint32_t)length;
+    uint32_t total = 0;
+    for (unsigned i = 0; i < SESSIONS_MOST; i++) {
+        total += cryplab_echo_sessions[i].bytes;
+    }
+    cryplab_echoed = total;
+}
+
+/* All of these return 1: the step failed. The conversation is NULL before there is one. */
+static int failed(struct conversation *conversation, const char *call, int error, const char *words)
 {
     cryplab_echo_error = error;
-    console_printf("%s() failed: %s (%d)\n", call, network_words(error), error);
+    if (conversation != NULL) {
+        conversation->report->error = error;
+    }
+    say(conversation, "%s() failed: %s\n", call, words);
     return 1;
 }
 
-static int library_failed(const char *call, int error)
+static int network_failed(struct conversation *conversation, const char *call, int error)
 {
-    if (session.network_error != 0) {
-        return network_failed(call, session.network_error);
+    char words[80];
+    console_snprintf(words, sizeof words, "%s (%d)", network_words(error), error);
+    return failed(conversation, call, error, words);
+}
+
+static int library_failed(struct conversation *conversation, const char *call, int error)
+{
+    if (conversation != NULL && conversation->session.network_error != 0) {
+        return network_failed(conversation, call, conversation->session.network_error);
     }
     char words[128];
-    cryplab_echo_error = error;
     tls_describe(error, words, sizeof words);
-    console_printf("%s() failed: %s\n", call, words);
-    return 1;
+    return failed(conversation, call, error, words);
 }
 
 /* True when the call is to be made again; waits until something may have changed. */
-static int again(int result, uint32_t start)
+static int again(struct conversation *conversation, int result, uint32_t start)
 {
     if (result != TLS_AGAIN) {
         return 0;
     }
     if (clock_tick() - start > cryplab_echo.limit_ms) {
-        session.network_error = NETWORK_TIMEOUT;
+        conversation->session.network_error = NETWORK_TIMEOUT;
         return 0;
     }
     network_wait();
@@ -77,7 +121,7 @@ static int setup(const struct tls_settings *settings)
 {
     date_set(cryplab_echo.date);
     int error = tls_endpoint_open(&endpoint, settings);
-    return error != 0 ? library_failed(endpoint.call, error) : 0;
+    return error != 0 ? library_failed(NULL, endpoint.call, error) : 0;
 }
 
 static int open_network(void)
@@ -90,35 +134,37 @@ static int open_network(void)
         error = network_dhcp();
     }
     if (error != NETWORK_OK) {
-        return network_failed("network_start", error);
+        return network_failed(NULL, "network_start", error);
     }
     console_printf("IP Address is %s\n", network_address());
     return 0;
 }
 
-static int handshake(void)
+static int handshake(struct conversation *conversation)
 {
+    struct tls_session *session = &conversation->session;
     uint32_t start = clock_tick();
-    int error = tls_session_open(&session, &endpoint, &stream, cryplab_echo.name[0] != 0 ? cryplab_echo.name : NULL);
-    while (error == 0 && again(error = tls_handshake(&session), start)) {
+    int error = tls_session_open(session, &endpoint, &conversation->stream,
+                                 cryplab_echo.name[0] != 0 ? cryplab_echo.name : NULL);
+    while (error == 0 && again(conversation, error = tls_handshake(session), start)) {
         error = 0;
     }
     if (error != 0) {
-        return library_failed(session.call, error);
+        return library_failed(conversation, session->call, error);
     }
-    console_printf("TLS connection established, %s\n", tls_suite_name(&session));
+    say(conversation, "TLS connection established, %s\n", tls_suite_name(session));
     return 0;
 }
 
 /* 0, or a code. */
-static int write_all(const unsigned char *data, size_t length)
+static int write_all(struct conversation *conversation, const unsigned char *data, size_t length)
 {
     uint32_t start = clock_tick();
     for (size_t done = 0; done < length;) {
-        int result = tls_write(&session, data + done, length - done);
+        int result = tls_write(&conversation->session, data + done, length - done);
         if (result > 0) {
             done += (size_t)result;
-        } else if (!again(result, start)) {
+        } else if (!again(conversation, result, start)) {
             return result;
         }
     }
@@ -126,14 +172,22 @@ static int write_all(const unsigned char *data, size_t length)
 }
 
 /* Some bytes; 0 at the end of the connection. */
-static int read_some(unsigned char *data, size_t length)
+static int read_some(struct conversation *conversation, unsigned char *data, size_t length)
 {
     uint32_t start = clock_tick();
     int result;
     do {
-        result = tls_read(&session, data, length);
-    } while (again(result, start));
+        result = tls_read(&conversation->session, data, length);
+    } while (again(conversation, result, start));
     return result;
+}
+
+static void hang_up(struct conversation *conversation, int error)
+{
+    if (!error) {
+        tls_close_notify(&conversation->session);
+    }
+    network_close(&conversation->stream);
 }
 
 #endif

@@ -3,48 +3,59 @@
 
 #include "echo.h"
 
-#define CHUNK 2048
+static int nothing(struct conversation *conversation)
+{
+    (void)conversation;
+    return 0;
+}
 
-static unsigned char sent[CHUNK], back[CHUNK];
-
-static int connect_server(void)
+static int connect_server(struct conversation *conversation)
 {
     ip_addr_t address;
     int error = network_resolve(cryplab_echo.peer, &address);
     if (error == NETWORK_OK) {
-        error = network_connect(&stream, &address, cryplab_echo.port, cryplab_echo.limit_ms);
+        error = network_connect(&conversation->stream, &address, cryplab_echo.port, cryplab_echo.limit_ms);
     }
-    return error != NETWORK_OK ? network_failed("network_connect", error) : 0;
+    return error != NETWORK_OK ? network_failed(conversation, "network_connect", error) : 0;
 }
 
-static int exchange(void)
+static int exchange(struct conversation *conversation)
 {
-    uint32_t number = 0;
-    while (cryplab_echoed < cryplab_echo.bytes) {
-        uint32_t left = cryplab_echo.bytes - cryplab_echoed;
+    unsigned char *sent = conversation->data, *back = conversation->back;
+    const struct cryplab_echoed *report = conversation->report;
+    uint32_t number = (uint32_t)(report - cryplab_echo_sessions); /* each has bytes of its own */
+    while (report->bytes < cryplab_echo.bytes) {
+        uint32_t left = cryplab_echo.bytes - report->bytes;
         size_t length = left < CHUNK ? left : CHUNK;
         for (size_t i = 0; i < length; i++) {
             number = number * 1664525u + 1013904223u;
             sent[i] = (unsigned char)(number >> 24);
         }
-        int result = write_all(sent, length);
+        int result = write_all(conversation, sent, length);
         for (size_t done = 0; result >= 0 && done < length; done += (size_t)result) {
-            result = read_some(back + done, length - done);
+            result = read_some(conversation, back + done, length - done);
             if (result == 0) {
-                return network_failed(session.call, NETWORK_CLOSED);
+                return network_failed(conversation, conversation->session.call, NETWORK_CLOSED);
             }
         }
         if (result < 0) {
-            return library_failed(session.call, result);
+            return library_failed(conversation, conversation->session.call, result);
         }
         if (memcmp(sent, back, length) != 0) {
-            console_printf("byte %u or later came back wrong\n", (unsigned)cryplab_echoed);
+            say(conversation, "byte %u or later came back wrong\n", (unsigned)report->bytes);
             return 1;
         }
-        cryplab_echoed += length;
+        went_around(conversation, length);
     }
-    console_printf("%u bytes came back right\n", (unsigned)cryplab_echoed);
+    say(conversation, "%u bytes came back right\n", (unsigned)report->bytes);
     return 0;
+}
+
+static int talk(struct conversation *conversation)
+{
+    int error = connect_server(conversation) || handshake(conversation) || exchange(conversation);
+    hang_up(conversation, error);
+    return error;
 }
 
 int main(void)
@@ -52,10 +63,5 @@ int main(void)
     const struct tls_settings settings = {
         .verify = 1, .suites = cryplab_echo.suites, .ca = cryplab_echo.pem, .ca_bytes = cryplab_echo.pem_bytes,
     };
-    int error = setup(&settings) || open_network() || connect_server() || handshake() || exchange();
-    if (!error) {
-        tls_close_notify(&session);
-    }
-    network_close(&stream);
-    return error;
+    return setup(&settings) || open_network() || run_conversations(nothing, talk);
 }

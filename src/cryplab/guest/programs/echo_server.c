@@ -1,30 +1,42 @@
-/* A TLS server for one client that sends back what it gets, until the client ends: the other end for boards over a hub. */
+/* A TLS server that sends back what it gets, one client for each conversation: the other end for boards over a hub. */
 #include "echo.h"
 
-static unsigned char data[2048];
-
-static int serve(void)
+static int listen_for_client(struct conversation *conversation)
 {
+    int error = network_listen(&conversation->stream, cryplab_echo.port);
+    return error != NETWORK_OK ? network_failed(conversation, "network_listen", error) : 0;
+}
+
+static int accept_client(struct conversation *conversation)
+{
+    say(conversation, "Listening at port %u\n", cryplab_echo.port);
+    int error = network_accept(&conversation->stream, cryplab_echo.limit_ms);
+    return error != NETWORK_OK ? network_failed(conversation, "network_accept", error) : 0;
+}
+
+static int serve(struct conversation *conversation)
+{
+    unsigned char *data = conversation->data;
     int result;
-    while ((result = read_some(data, sizeof data)) > 0) {
-        cryplab_echoed += (uint32_t)result;
-        int error = write_all(data, (size_t)result);
+    while ((result = read_some(conversation, data, CHUNK)) > 0) {
+        went_around(conversation, (size_t)result);
+        int error = write_all(conversation, data, (size_t)result);
         if (error != 0) {
-            return library_failed(session.call, error);
+            return library_failed(conversation, conversation->session.call, error);
         }
     }
     if (result < 0) {
-        return library_failed(session.call, result);
+        return library_failed(conversation, conversation->session.call, result);
     }
-    console_printf("%u bytes sent back\n", (unsigned)cryplab_echoed);
+    say(conversation, "%u bytes sent back\n", (unsigned)conversation->report->bytes);
     return 0;
 }
 
-static int accept_client(void)
+static int talk(struct conversation *conversation)
 {
-    console_printf("Listening at port %u\n", cryplab_echo.port);
-    int error = network_accept(&stream, cryplab_echo.port, cryplab_echo.limit_ms);
-    return error != NETWORK_OK ? network_failed("network_accept", error) : 0;
+    int error = accept_client(conversation) || handshake(conversation) || serve(conversation);
+    hang_up(conversation, error);
+    return error;
 }
 
 int main(void)
@@ -32,10 +44,5 @@ int main(void)
     const struct tls_settings settings = {
         .server = 1, .suites = cryplab_echo.suites, .own = cryplab_echo.pem, .own_bytes = cryplab_echo.pem_bytes,
     };
-    int error = setup(&settings) || open_network() || accept_client() || handshake() || serve();
-    if (!error) {
-        tls_close_notify(&session);
-    }
-    network_close(&stream);
-    return error;
+    return setup(&settings) || open_network() || run_conversations(listen_for_client, talk);
 }

@@ -13,6 +13,7 @@
 #define LWIP_IPV4 1
 #define LWIP_IPV6 0
 #define LWIP_ARP 1
+#define ARP_QUEUEING 1 /* several connections may begin before the address is known */
 #define LWIP_ETHERNET 1
 #define LWIP_ICMP 1
 #define LWIP_RAW 0

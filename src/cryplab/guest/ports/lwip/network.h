@@ -27,7 +27,7 @@ enum network_error {
 
 const char *network_words(int error);
 
-/* Start interface and link. Under the kernel: after tasks_start(). */
+/* Start interface and link; in a build for tasks, the kernel, too. */
 int network_start(const uint8_t mac[6]);
 /* Get an address by DHCP. */
 int network_dhcp(void);
@@ -61,8 +61,10 @@ struct network_stream {
 };
 
 int network_connect(struct network_stream *stream, const ip_addr_t *address, uint16_t port, uint32_t limit_ms);
-/* Wait for one client at a port. Several streams may wait at one port; a client that comes when none does is refused. */
-int network_accept(struct network_stream *stream, uint16_t port, uint32_t limit_ms);
+/* From now on a client may come at a port. Several streams may wait at one; a client that comes when none does is refused. */
+int network_listen(struct network_stream *stream, uint16_t port);
+/* Wait for the client. */
+int network_accept(struct network_stream *stream, uint32_t limit_ms);
 /* Bytes that went into the send buffer, or NETWORK_AGAIN or another error. */
 int network_send(struct network_stream *stream, const uint8_t *data, size_t length);
 /* Bytes received, or NETWORK_AGAIN, NETWORK_CLOSED or another error. */

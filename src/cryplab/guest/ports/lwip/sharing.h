@@ -6,7 +6,7 @@
 
 #include "network.h"
 
-/* Interface and lwIP are there: whatever must run beside the callers can begin. */
+/* Interface and lwIP are there: what must run beside the callers begins. */
 void network_begin(void);
 
 /* lwIP is the caller's between these two; pairs may nest. */

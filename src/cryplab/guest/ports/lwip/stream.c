@@ -102,8 +102,11 @@ static struct tcp_pcb *listen_at(uint16_t port)
     return listener;
 }
 
-static int start_waiting(struct network_stream *stream, uint16_t port)
+int network_listen(struct network_stream *stream, uint16_t port)
 {
+    memset(stream, 0, sizeof *stream);
+    network_enter();
+    network_mine(stream);
     struct network_stream **end = &waiting;
     while (*end != NULL) {
         end = &(*end)->next;
@@ -113,7 +116,8 @@ static int start_waiting(struct network_stream *stream, uint16_t port)
     if (stream->listener != NULL) {
         *end = stream;
     }
-    return stream->listener != NULL;
+    network_leave();
+    return stream->listener != NULL ? NETWORK_OK : NETWORK_NO_MEMORY;
 }
 
 /* The last one who waits at a port closes it. */
@@ -136,16 +140,11 @@ static void stop_waiting(struct network_stream *stream)
     stream->next = NULL;
 }
 
-int network_accept(struct network_stream *stream, uint16_t port, uint32_t limit_ms)
+int network_accept(struct network_stream *stream, uint32_t limit_ms)
 {
-    memset(stream, 0, sizeof *stream);
     network_enter();
     network_mine(stream);
-    int listening = start_waiting(stream, port);
     network_leave();
-    if (!listening) {
-        return NETWORK_NO_MEMORY;
-    }
     uint32_t start = clock_tick();
     while (!stream->connected && clock_tick() - start <= limit_ms) {
         network_wait();

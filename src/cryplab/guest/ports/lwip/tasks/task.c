@@ -44,6 +44,7 @@ void network_begin(void)
         changed[i].most = 1;
     }
     tasks_add(run, 0, stack, STACK_WORDS);
+    tasks_start();
 }
 
 void network_enter(void)
