@@ -29,3 +29,9 @@ def test_tries_are_bounded() -> None:
 
     shrink([Step("x", n) for n in range(500)], fails, tries=7)
     assert calls == 7
+
+
+def test_data_that_must_be_long_becomes_zeros() -> None:
+    steps = (Step("update", data=bytes(range(256)) * 256), Step("update", data=b"left as it is"))
+    small = shrink(steps, lambda some: len(some) == 2 and len(some[0].data) > 0xFFFF and len(some[1].data) == 13)
+    assert [step.data for step in small] == [bytes(0x10000), b"left as it is"]

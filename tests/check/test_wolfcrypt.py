@@ -6,13 +6,16 @@ import re
 import subprocess
 import sys
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from cryplab.check import check
 from cryplab.check.api import Chain, Plan
 from cryplab.check.api.wolfcrypt import ERRORS, HMAC_TYPES, WolfCrypt
+from cryplab.check.paste import as_python
 from cryplab.check.report import CheckResult
 from cryplab.check.script import Place, Step
 from cryplab.check.session import APIS
@@ -93,6 +96,17 @@ def test_one_call_where_there_is_none() -> None:
     assert calls(api(*LINKED).plan(Step("digest", kind="SHA-256", data=b"x"), {})) == [
         "wc_Sha256Hash(input, 1, output)"
     ]
+
+
+def test_long_results_are_compared_by_digest() -> None:
+    key, iv = bytes(range(16)), bytes(range(16, 32))
+    steps = (Step("open", kind="AES"), Step("setkey", key=key), Step("crypt", kind="CBC", iv=iv, data=bytes(0x10000)))
+    text = as_python(steps, api(*LINKED), firmware="firmware.elf", board="board")
+    encryptor = Cipher(algorithms.AES(key), modes.CBC(iv)).encryptor()
+    digest = sha256(encryptor.update(bytes(0x10000))).hexdigest()
+    assert text.startswith("from hashlib import sha256\n\nfrom cryplab.check import booted\n")
+    assert 'machine.call("wc_AesCbcEncrypt", context0, output, b"\\x00" * 65536, 65536) == 0' in text
+    assert f'assert sha256(machine.read_memory(output, 65536)).hexdigest() == "{digest}"' in text
 
 
 def test_what_a_status_means() -> None:

@@ -6,6 +6,7 @@ import keyword
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 from cryplab.check.api import (
     Api,
@@ -30,6 +31,8 @@ ALIGNMENT = 16
 COLUMNS = 100
 WIDTH = 64
 "Hexadecimal digits in a line."
+SHOWN_RESULT = 4096
+"Bytes; of longer results a program compares the digest."
 
 
 @dataclass
@@ -40,6 +43,7 @@ class _Writer:
     sizes: dict[int, int] = field(default_factory=dict)
     kept: set[str] = field(default_factory=set)
     helpers: set[str] = field(default_factory=set)
+    digests: bool = False
     last: bool = False
 
 
@@ -56,7 +60,8 @@ def as_python(
             expected = Expected()
         _step(writer, step, expected)
     imports = ", ".join(sorted({"booted", *writer.helpers}))
-    head = [f"from cryplab.check import {imports}", "", f"machine = booted({firmware!r}, {board!r}{options})"]
+    hashes = ["from hashlib import sha256", ""] if writer.digests else []
+    head = [*hashes, f"from cryplab.check import {imports}", "", f"machine = booted({firmware!r}, {board!r}{options})"]
     comment = [
         line for text in why for line in textwrap.wrap(text, COLUMNS, initial_indent="# ", subsequent_indent="# ")
     ]
@@ -214,4 +219,9 @@ def _results(writer: _Writer, plan: Plan, names: dict[str, str], step: Step, exp
     for name in () if plan.joins else plan.results:
         value = expected.outputs.get(name)
         if value and (name not in ("iv", "offset") or writer.last):
-            writer.lines.append(f"assert machine.read_memory({names[name]}, {len(value)}) == {_hex(value)}")
+            read = f"machine.read_memory({names[name]}, {len(value)})"
+            writer.digests |= len(value) > SHOWN_RESULT
+            writer.lines.append(
+                f"assert {read} == {_hex(value)}" if len(value) <= SHOWN_RESULT else
+                f'assert sha256({read}).hexdigest() == "{sha256(value).hexdigest()}"'
+            )  # fmt: skip
