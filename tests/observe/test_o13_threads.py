@@ -124,6 +124,61 @@ def test_change_by_a_handler_lost() -> None:
     assert p.only("O14").kind == "irq-race"
 
 
+def test_change_by_another_thread_lost_inside_one_call() -> None:
+    """O14: the read is of the call that writes, so the value comes from it."""
+    p = Play()
+    a, b = contexts(p)
+    with p.call("mbedtls_aes_crypt_ecb", a, 1, p.put(TEXT), p.put(bytes(16))):
+        value = p.r("CRYP.CR")
+        sp, p.sp = p.sp, STACK_B
+        switch(p, STACK_A, STACK_B)
+        with p.call("mbedtls_aes_crypt_ecb", b, 1, p.put(TEXT), p.put(bytes(16))):
+            p.w("CRYP.CR", ECB | play.BYTES)
+        switch(p, STACK_B - 0x80, STACK_A)
+        p.sp = sp
+        p.w("CRYP.CR", value)
+    assert "O14" in p.rules
+
+
+def test_saved_in_one_call_and_restored_in_the_next_is_right() -> None:
+    """CR kept in the context between calls, each under a lock, while another thread uses the block."""
+    p = Play()
+    a, b = contexts(p)
+    saved = 0
+    for context, key, here, there in (
+        (a, KEY_A, STACK_A, STACK_B),
+        (b, KEY_B, STACK_B, STACK_A),
+        (a, KEY_A, STACK_A, STACK_B),
+    ):
+        with p.call("mbedtls_aes_crypt_ecb", context, 1, p.put(TEXT), p.put(bytes(16))):
+            if saved:
+                p.w("CRYP.CR", saved)
+            begin(p, key)
+            play.block(p, TEXT)
+            if context == a:
+                saved = p.r("CRYP.CR") & ~play.CRYPEN
+            else:
+                p.w("CRYP.CR", 0)
+        switch(p, here, there)
+    assert p.found == [], p.observer.findings.show()
+
+
+def test_saved_and_restored_without_calls_is_right() -> None:
+    """The library's functions are not known: the context-swap registers tell that CR was read to be kept."""
+    p = Play()
+    play.hash_start(p, "SHA-1")
+    play.hash_feed(p, bytes(68))
+    state = play.hash_save(p)
+    switch(p, STACK_A, STACK_B)
+    play.hash_start(p, "MD5")
+    play.hash_feed(p, bytes(68))
+    play.hash_save(p)
+    switch(p, STACK_B, STACK_A)
+    play.hash_restore(p, state)
+    play.hash_feed(p, bytes(64))
+    assert p.found == [], p.observer.findings.show()
+
+
 def test_storm() -> None:
     """Case B121."""
     p = Play()

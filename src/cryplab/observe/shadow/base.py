@@ -70,28 +70,44 @@ class Polls:
 
 
 class Race:
-    """One control register: was it changed by other code between somebody's read and write?"""
+    """One control register: was it changed by other code between somebody's read and write?
+
+    A write is taken for the second half of a read-modify-write only when its value can come from the read: in the same
+    call (or in one inside it), and not when the thread saved the block's state since (`saved`). Otherwise it restores.
+    """
 
     __slots__ = ("_reads", "_writes")
 
     def __init__(self) -> None:
-        self._reads: dict[int, int] = {}
+        self._reads: dict[int, Stamp] = {}
         self._writes: tuple[int, Stamp, int] | None = None
 
-    def read(self, thread: int, cycle: int) -> None:
+    def read(self, thread: int, stamp: Stamp) -> None:
         """A thread (or handler) reads it."""
-        self._reads[thread] = cycle
+        self._reads[thread] = stamp
+
+    def saved(self, thread: int) -> None:
+        """A thread goes on to read the block's state: what it read here belongs to a context that it puts aside."""
+        self._reads.pop(thread, None)
 
     def written(self, thread: int, stamp: Stamp, value: int, old: int) -> Stamp | None:
         """A thread writes it; returns the write of somebody else that is lost by this."""
         read, last = self._reads.pop(thread, None), self._writes
         lost: Stamp | None = None
-        if read is not None and last is not None:
+        if read is not None and last is not None and _goes_on(read.call, stamp.call):
             other, other_stamp, changed = last
-            if other != thread and other_stamp.cycle > read and (value ^ old) & changed:
+            if other != thread and other_stamp.cycle > read.cycle and (value ^ old) & changed:
                 lost = other_stamp
-        self._writes = (thread, stamp, value ^ old)
+        if value != old:
+            self._writes = (thread, stamp, value ^ old)
         return lost
+
+
+def _goes_on(before: Call | None, now: Call | None) -> bool:
+    """What ran in one call (None: in no known one) goes on in the other."""
+    if before is None or now is None:
+        return before is now
+    return before.open and now.within(before)
 
 
 class Shadow:

@@ -291,7 +291,7 @@ class CrypShadow(Shadow):
 
     def read_cr(self, cycle: int, pc: int, value: int) -> None:
         """CR read back: what was written should be there."""
-        self.cr_race.read(self.contexts.thread, cycle)
+        self.cr_race.read(self.contexts.thread, self.stamp(cycle, pc))
         differs = (value ^ self.cr) & CONFIGURATION & self.declared.get(CR, CONFIGURATION)
         if differs:
             self.emit("readback", self.stamp(cycle, pc), self.cr, value)

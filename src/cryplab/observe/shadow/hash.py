@@ -152,7 +152,7 @@ class HashShadow(Shadow):
 
     def read_cr(self, cycle: int, pc: int, value: int) -> None:
         """CR read."""
-        self.cr_race.read(self.contexts.thread, cycle)
+        self.cr_race.read(self.contexts.thread, self.stamp(cycle, pc))
 
     def _init(self, stamp: Stamp) -> None:
         self._end_digest()
@@ -272,6 +272,7 @@ class HashShadow(Shadow):
             if self._saving is None:
                 self._settle()
                 self._saving, self.dirty = {}, True
+                self.cr_race.saved(self.contexts.thread)
                 stamp = self.stamp(cycle, pc)
                 self.used(stamp)
                 self.emit("save", stamp)

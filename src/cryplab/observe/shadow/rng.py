@@ -65,7 +65,7 @@ class RngShadow(Shadow):
 
     def read_cr(self, cycle: int, pc: int, value: int) -> None:
         """CR read."""
-        self.cr_race.read(self.contexts.thread, cycle)
+        self.cr_race.read(self.contexts.thread, self.stamp(cycle, pc))
 
     def write_sr(self, cycle: int, pc: int, value: int) -> None:
         """SR written: flags cleared by 0."""
