@@ -112,6 +112,8 @@ class HashShadow(Shadow):
         self._saving: dict[int, int] | None = None
         self._restoring: dict[int, int] | None = None
         self._restore_stamp: Stamp | None = None
+        self._worker = 0
+        "Thread that saves, restores or reads a digest."
 
     # -- fields --------------------------------------------------------------------------------
     @property
@@ -246,7 +248,7 @@ class HashShadow(Shadow):
             if message is None:
                 return
             if not message.hr_read:
-                message.digest = self.stamp(cycle, pc)
+                message.digest, self._worker = self.stamp(cycle, pc), self.contexts.thread
                 self.used(message.digest)
                 self.emit("digest", message.digest, message)
             message.hr_read |= 1 << index
@@ -261,17 +263,18 @@ class HashShadow(Shadow):
             self.emit("digest_end", message)
 
     def call_changed(self) -> None:
-        """A call began or ended."""
+        """A call began or ended; one of another thread ends nothing that is under way."""
         self.dirty = True
-        self._settle()
-        self._end_digest()
+        if self._worker == self.contexts.thread:
+            self._settle()
+            self._end_digest()
 
     # -- context swap --------------------------------------------------------------------------
     def _reader(self, index: int) -> Handler:
         def read(cycle: int, pc: int, value: int) -> None:
             if self._saving is None:
                 self._settle()
-                self._saving, self.dirty = {}, True
+                self._saving, self.dirty, self._worker = {}, True, self.contexts.thread
                 self.cr_race.saved(self.contexts.thread)
                 stamp = self.stamp(cycle, pc)
                 self.used(stamp)
@@ -284,7 +287,7 @@ class HashShadow(Shadow):
         def write(cycle: int, pc: int, value: int) -> None:
             if self._restoring is None:
                 self._settle()
-                self._restoring, self.dirty = {}, True
+                self._restoring, self.dirty, self._worker = {}, True, self.contexts.thread
                 self._restore_stamp = self.stamp(cycle, pc)
             self._restoring[index] = value
 
