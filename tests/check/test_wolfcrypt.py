@@ -46,6 +46,23 @@ def test_an_iv_is_set_before_the_call_and_a_call_without_goes_on() -> None:
     assert calls(more) == ["wc_AesCbcDecrypt(Context(number=0, behind=0), output, input, 32)"]
 
 
+def test_functions_that_are_not_linked_have_others_that_do_their_work() -> None:
+    """A linker keeps what is used: an IV can be set with the key, the longer starts are what the shorter ones call."""
+    linked, chains = api("wc_AesSetKey", "wc_AesCbcDecrypt", "wc_InitSha_ex", "wc_InitRng_ex"), {0: Chain("AES")}
+    linked.plan(Step("setkey", key=bytes(24), encrypt=False), chains)
+    crypt = linked.plan(Step("crypt", kind="CBC", encrypt=False, iv=b"i" * 16, data=bytes(16)), chains)
+    assert calls(crypt)[0] == "wc_AesSetKey(Context(number=0, behind=0), key, 24, iv, 1)"
+    assert {b.name: b.data for b in crypt.buffers if b.use == "in"} == {
+        "input": bytes(16), "iv": b"i" * 16, "key": bytes(24),
+    }  # fmt: skip
+    assert linked.needs("AES-CBC") == ("wc_AesSetKey", "wc_AesCbcEncrypt")
+    assert linked.needs("SHA-1 starts") == ("wc_InitSha_ex", "wc_ShaUpdate", "wc_ShaFinal")
+    start = linked.plan(Step("starts"), {0: Chain("SHA-1")})
+    assert calls(start) == ["wc_InitSha_ex(Context(number=0, behind=0), 0, -2)"]
+    seed = linked.plan(Step("seed"), {0: Chain("HASH-DRBG")})
+    assert calls(seed) == ["wc_InitRng_ex(Context(number=0, behind=0), 0, -2)"]
+
+
 def test_single_blocks_go_direct_or_as_ecb() -> None:
     step, chains = Step("crypt", kind="ECB", data=bytes(16)), {0: Chain("AES")}
     assert calls(api(*LINKED).plan(step, chains)) == ["wc_AesEncryptDirect(Context(number=0, behind=0), output, input)"]

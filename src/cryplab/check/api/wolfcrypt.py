@@ -1,8 +1,9 @@
 """wolfCrypt, release 4 and 5 (3.x where the names are the same).
 
-The IV lives in the context: a step that brings one sets it first (`wc_AesSetIV`), a step without one goes on. The
-key of single DES decides the direction of ECB. Keys of triple DES have 24 bytes; for one of 16 the first third
-stands last, too. There is no HMAC in one call: it is made of parts on a context that lives for the step.
+The IV lives in the context: a step that brings one sets it first (`wc_AesSetIV`, or the key again with it where that
+is not linked), a step without one goes on. The key of single DES decides the direction of ECB. Keys of triple DES have
+24 bytes; for one of 16 the first third stands last, too. There is no HMAC in one call: it is made of parts on a
+context that lives for the step.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ AES_MODES = {
     "CBC": ("wc_AesCbcEncrypt", "wc_AesCbcDecrypt"), "CTR": ("wc_AesCtrEncrypt", "wc_AesCtrEncrypt"),
     "CFB": ("wc_AesCfbEncrypt", "wc_AesCfbDecrypt"), "OFB": ("wc_AesOfbEncrypt", "wc_AesOfbDecrypt"),
 }  # fmt: skip
+PREFIXES = {"AES": "wc_Aes", "DES": "wc_Des_", "DES3": "wc_Des3_"}
+"What the names of key, IV and cipher functions begin with."
 DIRECT = ("wc_AesEncryptDirect", "wc_AesDecryptDirect")
 ECB = ("wc_AesEcbEncrypt", "wc_AesEcbDecrypt")
 ONLY_IN_PLACE = "wolfCrypt promises input and output apart or at one place, not over each other"
@@ -100,14 +103,19 @@ class WolfCrypt:
             return self._des_needs(name, what)
         if name == "POLL":
             return ("wc_GenerateSeed",)
-        return ("wc_InitRng", "wc_RNG_GenerateBlock") if name == "HASH-DRBG" else None
+        return (self._init("Rng"), "wc_RNG_GenerateBlock") if name == "HASH-DRBG" else None
 
     def _hash_needs(self, part: str, what: str) -> tuple[str, ...]:
         if what == "digest" and self._has(f"wc_{part}Hash"):
             return (f"wc_{part}Hash",)
         if what == "clone":
             return (f"wc_{part}Copy",)
-        return (f"wc_{part}Free",) if what == "life" else (f"wc_Init{part}", f"wc_{part}Update", f"wc_{part}Final")
+        return (f"wc_{part}Free",) if what == "life" else (self._init(part), f"wc_{part}Update", f"wc_{part}Final")
+
+    def _init(self, what: str) -> str:
+        """Both are public; compilers put the shorter one in line."""
+        short = f"wc_Init{what}"
+        return f"{short}_ex" if self._has(f"{short}_ex") and not self._has(short) else short
 
     @staticmethod
     def _aead_needs(name: str, what: str) -> tuple[str, ...]:
@@ -123,7 +131,7 @@ class WolfCrypt:
         if mode == "ECB":
             return (self._aes_ecb()[0],)
         if mode:
-            return ("wc_AesSetIV", AES_MODES[mode][0])
+            return (self._set_iv("wc_Aes"), AES_MODES[mode][0])
         if what == "decryption key":
             able = [name for name in (AES_MODES["CBC"][1], DIRECT[1], ECB[1]) if self._has(name)]
             return ("wc_AesSetKey", (able or [AES_MODES["CBC"][1]])[0])
@@ -133,14 +141,18 @@ class WolfCrypt:
         """Single blocks: wolfCrypt calls them direct; ECB of several is compiled in with an option of its own."""
         return ECB if self._has(ECB[0]) and not self._has(DIRECT[0]) else DIRECT
 
-    @staticmethod
-    def _des_needs(name: str, what: str) -> tuple[str, ...]:
+    def _set_iv(self, prefix: str) -> str:
+        """What sets an IV: the function for it, else that of the key."""
+        alone, with_key = f"{prefix}SetIV", f"{prefix}SetKey"
+        return with_key if self._has(with_key) and not self._has(alone) else alone
+
+    def _des_needs(self, name: str, what: str) -> tuple[str, ...]:
         module, _, mode = name.partition("-")
         prefix = "wc_Des3" if module == "DES3" else "wc_Des"
         if what == "life":
             return (f"{prefix}Init", f"{prefix}Free") if module == "DES3" else ()
         if mode == "CBC":
-            return (f"{prefix}_SetIV", f"{prefix}_CbcEncrypt", f"{prefix}_CbcDecrypt")
+            return (self._set_iv(f"{prefix}_"), f"{prefix}_CbcEncrypt", f"{prefix}_CbcDecrypt")
         return (f"{prefix}_EcbEncrypt",) if mode else (f"{prefix}_SetKey",)
 
     # -- contexts and errors -------------------------------------------------------------------
@@ -179,7 +191,7 @@ class WolfCrypt:
             return self._free(step, {"DES": "", "DES3": "wc_Des3Free"}.get(chain.kind, "wc_AesFree"))
         if chain.kind in ("GCM", "CCM"):
             return self._aead(step, chain.kind)
-        return self._set_key(step, chain.kind) if step.does == "setkey" else self._crypt(step, chain.kind)
+        return self._set_key(step, chain) if step.does == "setkey" else self._crypt(step, chain)
 
     def _open(self, step: Step, kind: str) -> Plan:
         """A firmware that never calls `init`, and single DES, which has none, have zeroed contexts."""
@@ -192,25 +204,28 @@ class WolfCrypt:
         return Plan((Call(function, (Context(step.context),), "nothing"),)) if self._has(function) else Plan()
 
     # -- AES, DES ------------------------------------------------------------------------------
-    def _set_key(self, step: Step, kind: str) -> Plan:
-        way = AES_ENCRYPTION if step.encrypt else AES_DECRYPTION
-        context = Context(step.context)
-        if kind == "AES":
-            call = Call("wc_AesSetKey", (context, "key", len(step.key), 0, way))
-            return Plan((call,), (Buffer("key", step.key, offset=step.place.key),))
-        key = step.key + step.key[:8] if len(step.key) == 16 else step.key
-        call = Call("wc_Des3_SetKey" if kind == "DES3" else "wc_Des_SetKey", (context, "key", 0, way))
-        return Plan((call,), (Buffer("key", key, offset=step.place.key),))
+    def _set_key(self, step: Step, chain: Chain) -> Plan:
+        chain.key = step.key + step.key[:8] if chain.kind == "DES3" and len(step.key) == 16 else step.key
+        chain.own = AES_ENCRYPTION if step.encrypt else AES_DECRYPTION
+        return Plan((self._key_call(step, chain, 0),), (Buffer("key", chain.key, offset=step.place.key),))
 
-    def _crypt(self, step: Step, kind: str) -> Plan:
-        prefix = {"AES": "wc_Aes", "DES": "wc_Des_", "DES3": "wc_Des3_"}[kind]
+    @staticmethod
+    def _key_call(step: Step, chain: Chain, iv: Argument) -> Call:
+        size = (len(chain.key),) if chain.kind == "AES" else ()
+        return Call(f"{PREFIXES[chain.kind]}SetKey", (Context(step.context), "key", *size, iv, chain.own))
+
+    def _crypt(self, step: Step, chain: Chain) -> Plan:
+        prefix = PREFIXES[chain.kind]
         context, texts = Context(step.context), text_buffers(step.data, step.place)
         calls: list[Call] = []
         buffers = list(texts)
         if step.iv is not None:
             buffers.append(Buffer("iv", step.iv, offset=step.place.iv))
-            returns: Literal["status", "nothing"] = "nothing" if kind == "DES" else "status"
-            calls.append(Call(f"{prefix}SetIV", (context, "iv"), returns))
+            if (function := self._set_iv(prefix)).endswith("SetKey"):
+                buffers.append(Buffer("key", chain.key))
+                calls.append(self._key_call(step, chain, "iv"))
+            else:
+                calls.append(Call(function, (context, "iv"), "nothing" if chain.kind == "DES" else "status"))
         function = self._crypt_function(prefix, step)
         size: tuple[int, ...] = () if function in DIRECT else (len(step.data),)
         calls.append(Call(function, (context, "output", "input", *size), self._returns(function)))
@@ -276,8 +291,9 @@ class WolfCrypt:
     def _parts(self, step: Step, context: Argument, kind: str, does: Iterable[str]) -> Plan:
         """Calls of a message in parts; `context` may be a buffer."""
         part = HASHES[kind]
+        begin = self._init(part)
         functions: dict[str, tuple[str, tuple[Argument, ...]]] = {
-            "starts": (f"wc_Init{part}", (context,)),
+            "starts": (begin, (context, *self._alone(begin))),
             "update": (f"wc_{part}Update", (context, "input", len(step.data))),
             "finish": (f"wc_{part}Final", (context, "output")),
         }
@@ -306,6 +322,11 @@ class WolfCrypt:
             return Plan((call,), (data, _digest(step, kind)), ("output",))
         plan = self._parts(step, "hash", kind, ("starts", "update", "finish"))
         return Plan(plan.calls, (Buffer("hash", bytes(self.context_bytes(kind)), "out"), *plan.buffers), plan.results)
+
+    @staticmethod
+    def _alone(function: str) -> tuple[int, ...]:
+        """Heap and device of a function that takes them: none."""
+        return (0, INVALID_DEVID) if function.endswith("_ex") else ()
 
     def _hmac_init(self, context: Argument) -> tuple[Call, ...]:
         return (Call("wc_HmacInit", (context, 0, INVALID_DEVID)),) if self._has("wc_HmacInit") else ()
@@ -337,7 +358,8 @@ class WolfCrypt:
         if step.does == "open":
             return Plan(clear=(step.context,))
         if step.does == "seed":
-            return Plan((Call("wc_InitRng", (context,)),))
+            begin = self._init("Rng")
+            return Plan((Call(begin, (context, *self._alone(begin))),))
         if step.does == "free":
             return self._free(step, "wc_FreeRng") if kind == "HASH-DRBG" else Plan()
         function = "wc_GenerateSeed" if kind == "POLL" else "wc_RNG_GenerateBlock"
