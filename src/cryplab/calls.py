@@ -47,6 +47,8 @@ def call(machine: Machine, function: str | int, args: tuple[int | bytes | bytear
     core.write_register("lr", TRAP | 1)
     core.write_register("xpsr", before["xpsr"] & 0x1FF | 1 << 24)
     core.write_register("pc", entry | 1)
+    if entry & ~1 in machine.at_entry:
+        machine.at_entry[entry & ~1]()  # a run steps over the breakpoint that it starts from
     core.fault = None
     machine.stop_reason = ""
     machine.calls_made += not nested

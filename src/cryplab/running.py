@@ -139,6 +139,9 @@ def at_breakpoint(machine: Machine) -> Outcome | None:
     """The core stands at a breakpoint: stubs and semihosting are served and it goes on; the guest's end finishes it."""
     core = machine.core
     pc = core.read_register("pc") & ~1
+    if pc in machine.at_entry:
+        machine.at_entry[pc]()
+        return None
     if pc in machine.stubs:
         core.write_register("r0", machine.stubs[pc])
         core.write_register("pc", core.read_register("lr"))

@@ -9,7 +9,7 @@ from pathlib import Path
 from cryplab import inject
 from cryplab.board import Board
 from cryplab.check import presence
-from cryplab.check.api import Api, known
+from cryplab.check.api import Api, hal_interrupts, known
 from cryplab.check.api.mbedtls import KINDS
 from cryplab.check.cases.ciphers import MODES
 from cryplab.check.judge import Unsupported, judge
@@ -26,6 +26,7 @@ __all__ = ["APIS", "BOOT_SECONDS", "Ran", "Session", "all_kinds", "at_edge", "bo
 
 APIS = ("auto", *(api.name for api in known.KNOWN))
 RANDOM_KINDS = ("POLL", "CTR-DRBG", "HASH-DRBG")
+BY_INTERRUPT = "hal-it"
 SWITCHES_PER_CALL = 24
 BOOT_SECONDS = 10.0
 "Virtual time in which the firmware must come to its first crypto call, sleep or end."
@@ -118,6 +119,8 @@ class Session:
         self.api = known.choose(api, self.machine.image)
         self.observer = self.machine.observe(deep=True) if observe else None
         self.where = boot(self.machine, known.entries(self.machine.image.symbols, self.api), (*init, *self.api.prepare))
+        if self.api.name == BY_INTERRUPT:
+            hal_interrupts.follow(self.machine)
         self.presence = presence.find(self.machine.image, self.api, all_kinds(self.api))
         self.target = Target(self.machine, self.api, seed=seed)
         self.injections = inject.parse(injections, seed)

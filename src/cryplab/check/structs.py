@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from cryplab.errors import FirmwareError
+from cryplab.errors import FirmwareError, LimitReached
 from cryplab.layout import layouts
 from cryplab.machine import Machine
 
@@ -39,5 +39,9 @@ def wait(machine: Machine, address: int, busy: int, seconds: float) -> int:
     code = machine.allocate(WAIT_CODE, align=4)
     try:
         return machine.call(code, address, busy, seconds=seconds)
+    except LimitReached as reached:
+        inside = "" if f"at {code:#010x}" in str(reached) else f"; {reached}"
+        state = f"the byte at {address:#010x} is still {busy} (busy) after {seconds:g} virtual seconds"
+        raise LimitReached(f"nothing ends the job: {state}{inside}") from None
     finally:
         machine.bench_memory.used = mark

@@ -7,7 +7,7 @@ place and each run. After every call everything that the function had no right t
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -146,11 +146,12 @@ class Target:
                 got.status, got.text = "unsupported", f"{absent} is not linked"
                 return
             try:
-                self._do(deed, addresses, limit, got, plan.unfinished)
+                self._do(deed, addresses, limit, got)
             except GuestCrash as crash:
                 got.status, got.text = "crashed", crash.report or str(crash)
             except LimitReached as reached:
-                got.status, got.text = "hung", str(reached)
+                why = plan.unfinished(self.machine) if plan.unfinished else ""
+                got.status, got.text = ("unsupported", why) if why else ("hung", str(reached))
             if got.status != "ok":
                 return
         for name, wanted in plan.compares:
@@ -161,10 +162,7 @@ class Target:
                     f"of the caller, who got {found.hex()} as {name} and not {wanted.hex()},",
                 )
 
-    def _do(
-        self, deed: Deed, addresses: Mapping[str, int], limit: float, got: Got,
-        unfinished: Callable[[Machine], str] | None = None,
-    ) -> None:  # fmt: skip
+    def _do(self, deed: Deed, addresses: Mapping[str, int], limit: float, got: Got) -> None:
         """Raises: GuestCrash, LimitReached."""
         if isinstance(deed, Store):
             start = self._argument(deed.into, addresses)
@@ -172,7 +170,7 @@ class Target:
                 value = self._argument(put.value, addresses)
                 self._write(start + put.offset, value.to_bytes(put.size, "little"))
         elif isinstance(deed, Wait):
-            self._wait(deed, addresses, got, unfinished)
+            self._wait(deed, addresses, got)
         else:
             arguments = [self._argument(a, addresses) for a in deed.arguments]
             self.calls += 1
@@ -190,15 +188,8 @@ class Target:
             got.value, got.status = value, self.api.status(value)
             got.text = self.api.error(value) if got.status == "refused" else ""
 
-    def _wait(
-        self, deed: Wait, addresses: Mapping[str, int], got: Got, unfinished: Callable[[Machine], str] | None
-    ) -> None:
-        try:
-            state = wait(self.machine, self._argument(deed.at, addresses), deed.busy, deed.seconds)
-        except LimitReached as reached:
-            why = unfinished(self.machine) if unfinished else ""
-            got.status, got.text = ("unsupported", why) if why else ("hung", str(reached))
-            return
+    def _wait(self, deed: Wait, addresses: Mapping[str, int], got: Got) -> None:
+        state = wait(self.machine, self._argument(deed.at, addresses), deed.busy, deed.seconds)
         error = int.from_bytes(self._read(self._argument(deed.error, addresses), 4), "little") if deed.error else 0
         if state != deed.ready or error:
             got.status, got.value = "refused", error or state

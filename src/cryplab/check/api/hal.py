@@ -89,13 +89,15 @@ class Hal:
             return ("HAL_HASH_Init", "HAL_HASH_DeInit")
         if what == "clone":
             return None
+        extended = "Ex" if name not in ("MD5", "SHA-1") and not self._later_hash else ""
+        handler = (f"HAL_HASH{extended}_IRQHandler",) if self.form.end == "_IT" else ()
         if what in ("digest", "hmac"):
-            return ("HAL_HASH_Init", *self._whole_functions(name, what))
+            return ("HAL_HASH_Init", *self._whole_functions(name, what), *handler)
         able = self.form.end != "_DMA" and (self._later_hash or not self.form.end)
-        return ("HAL_HASH_Init", self._part(name), self._last(name)) if able else None
+        return ("HAL_HASH_Init", self._part(name), self._last(name), *handler) if able else None
 
     def _draws(self) -> tuple[str, ...]:
-        last = ("HAL_RNG_ReadLastRandomNumber",) if self.form.end else ()
+        last = ("HAL_RNG_ReadLastRandomNumber", "HAL_RNG_IRQHandler") if self.form.end else ()
         return (f"HAL_RNG_GenerateRandomNumber{self.form.end}", *last)
 
     def _part(self, name: str) -> str:
@@ -224,6 +226,8 @@ class Hal:
         state = state_of(chain, "HASH")
         if self.form.end and not data:
             return Plan(unsupported="nothing to transfer")
+        if self.form.end and state.fed and len(data) % WORD_BYTES:
+            return Plan(unsupported="by interrupt the HAL asks for messages of whole words")
         made, clear = self._begun(step, state, chains)
         buffers = (Buffer("input", data, offset=step.place.input), _digest(step, chain.kind))
         made = deeds(made, self._started(Context(step.context), self._last(chain.kind), len(data)))

@@ -102,16 +102,22 @@ class Cryp:
             return self._aead_needs(NAMES[name], what)
         if mode:
             algorithm = f"{NAMES[name]}-{mode}"
-            known = algorithm in ALGORITHMS
-            return tuple(self.function(algorithm, way) for way in (True, False)) if known else None
+            if algorithm not in ALGORITHMS:
+                return None
+            return (*(self.function(algorithm, way) for way in (True, False)), *self._handler("HAL_CRYP_IRQHandler"))
         return ("HAL_CRYP_Init",)
+
+    def _handler(self, name: str) -> tuple[str, ...]:
+        """What the firmware's interrupt handler has to call."""
+        return (name,) if self.form.end == "_IT" else ()
 
     def _aead_needs(self, algorithm: str, what: str) -> tuple[str, ...] | None:
         if what == "starts":
             able = algorithm == "AES-GCM" and (self.keeps or not self.later)
             return (*(self.function(algorithm, way) for way in (True, False)), self.last(algorithm)) if able else None
         calls = {"seal": (self.function(algorithm, True),), "unseal": (self.function(algorithm, False),)}.get(what, ())
-        return ("HAL_CRYP_Init", self.last(algorithm), *calls)
+        handler = "HAL_CRYP_IRQHandler" if self.later else "HAL_CRYPEx_GCMCCM_IRQHandler"
+        return ("HAL_CRYP_Init", self.last(algorithm), *calls, *self._handler(handler))
 
     # -- steps ---------------------------------------------------------------------------------
     def plan(self, step: Step, chain: Chain, chains: Mapping[int, Chain]) -> Plan:
@@ -214,7 +220,7 @@ class Cryp:
     def _crypt(self, step: Step, chain: Chain, state: State, chains: Mapping[int, Chain]) -> Plan:
         algorithm = f"{NAMES[chain.kind]}-{step.kind}"
         unit = BLOCK if chain.kind == "AES" else BLOCK // 2
-        if why := self._unfit(step, state.place, len(step.data), unit):
+        if why := self._unfit(step, state.place, len(step.data), unit) or occupied(chains, state):
             return Plan(unsupported=why)
         name = f"{algorithm} {step.encrypt}"
         goes_on = step.iv is None and step.kind != "ECB" and state.running == name
@@ -230,7 +236,6 @@ class Cryp:
             if int.from_bytes(iv[-WORD:], "big") + len(step.data) // unit > 1 << 8 * WORD:
                 return Plan(unsupported="the block counts 32 bits (reference manual, CTR)")
             chain.iv = (int.from_bytes(iv, "big") + len(step.data) // unit).to_bytes(17, "big")[-BLOCK:]
-        take_block("CRYP", chains, state)
         key, members = self._key(chain, state)
         buffers = [key]
         if step.kind != "ECB":
@@ -238,10 +243,12 @@ class Cryp:
             buffers.append(Buffer("vector", words(state.iv) if self.later else state.iv, offset=step.place.iv))
             members["Init.pInitVect"] = "vector"
         if goes_on:
+            take_block("CRYP", chains, state)
             made = deeds(self._pointers(step, members), self._run(step, algorithm, step.encrypt, len(step.data)))
             return self._planned(made, [*buffers, *texts], results)
         members["Init.Algorithm"] = ALGORITHMS[algorithm]
         configured, more, clear = self._configured(step, state, members)
+        take_block("CRYP", chains, state)
         state.running = name if step.kind != "ECB" and (not self.later or state.once) else ""
         made = deeds(configured, self._run(step, algorithm, step.encrypt, len(step.data)))
         edge = {"iv": "vector"}.get(step.place.edge, step.place.edge) or state.place.edge
@@ -299,7 +306,7 @@ class Cryp:
 
     def _aead(self, step: Step, chain: Chain, state: State, chains: Mapping[int, Chain]) -> Plan:
         algorithm, seals, length = NAMES[chain.kind], step.does == "seal", len(step.data)
-        if why := self._unfit(step, state.place, length, self._whole_blocks()):
+        if why := self._unfit(step, state.place, length, self._whole_blocks()) or occupied(chains, state):
             return Plan(unsupported=why)
         tag_bytes = step.length if seals else len(step.tag)
         assert step.iv is not None
@@ -308,8 +315,8 @@ class Cryp:
             return Plan(unsupported=why)
         key, keyed = self._key(chain, state)
         members |= {**keyed, "Init.Algorithm": ALGORITHMS[algorithm]}
-        take_block("CRYP", chains, state)
         configured, more, clear = self._configured(step, state, members, parts=False)
+        take_block("CRYP", chains, state)
         state.running = ""
         tags = tag_buffers(tag_bytes if chain.kind == "CCM" and not self.later else TAG, tag_bytes, step.place.tag)
         made = deeds(
@@ -326,11 +333,14 @@ class Cryp:
         """A message in parts; the first one configures the handle, also when it is empty."""
         if step.does == "starts":
             assert step.iv is not None
+            if why := occupied(chains, state):
+                return Plan(unsupported=why)
             state.running, state.fed = f"starts {step.encrypt}", 0
             state.iv, state.aad, state.aad_place = step.iv, step.aad, step.place
             return Plan()
         length = len(step.data)
-        if why := self._unfit(step, state.place, length, self._whole_blocks()) if length else "":
+        unfit = self._unfit(step, state.place, length, self._whole_blocks()) if length else ""
+        if why := unfit or occupied(chains, state):
             return Plan(unsupported=why)
         if step.does == "update" and not length:
             return Plan()
@@ -361,6 +371,14 @@ class Cryp:
             buffers += tags
             results, state.running = ("tag",), ""
         return Plan(made, tuple(buffers), results, clear=clear, edge=state.place.edge, unfinished=self.form.unfinished)
+
+
+def occupied(chains: Mapping[int, Chain], own: State) -> str:
+    """Why the handle cannot use the block now, or an empty string: a GCM message leaves it enabled, in a phase."""
+    others = [chain.own for chain in chains.values() if isinstance(chain.own, State) and chain.own is not own]
+    if any(other.block == "CRYP" and other.running.startswith("GCM") for other in others):
+        return "a GCM message of another handle is in the block, and the HAL has no way to set it aside"
+    return ""
 
 
 def tag_buffers(stored: int, wanted: int, offset: int) -> list[Buffer]:

@@ -67,6 +67,11 @@ class Aead:
     last: Stamp | None = None
     by_dma: bool = False
 
+    @property
+    def ended(self) -> bool:
+        """Its last block was fed; after a block in CTR mode GCM has another one in the final phase before that."""
+        return len(self.final) > (self.mode == "GCM" and self.excursion_blocks > 0)
+
 
 class CrypShadow(Shadow):
     """CRYP.
@@ -301,7 +306,7 @@ class CrypShadow(Shadow):
     def call_changed(self) -> None:
         """A call began or ended."""
         self.dirty = True
-        if self.aead is not None and self.aead.final:
+        if self.aead is not None and self.aead.ended:
             self.end_aead()
 
     def write_dmacr(self, cycle: int, pc: int, value: int) -> None:
