@@ -193,3 +193,17 @@ def test_the_end_of_an_update_is_no_wrong_order(before: bytes) -> None:
             play.hash_start(p, "SHA-1")
             play.hash_feed(p, data[:28] + data[-1:] + data[-4:-1])
         assert p.found == [], p.observer.findings.show()
+
+
+@pytest.mark.parametrize(("tested", "rules"), [(True, set()), (False, {"O16"})])
+def test_a_seed_is_tested_by_who_asked_for_it(tested: bool, rules: set[str]) -> None:
+    """A word that comes twice is no fault of the function that hands it on to a test."""
+    p = Play()
+    p.w("RNG.CR", 4)
+    with p.call("wc_InitRng", p.put(bytes(64)), result=-209 if tested else 0):
+        place = p.put(bytes(12))
+        with p.call("wc_GenerateSeed", 0, place, 12):
+            for i in range(3):
+                p.wait("RNG.SR", 1, 1)
+                p.put(p.r("RNG.DR", 0x5A5A_5A5A if i else None).to_bytes(4, "little"), place + 4 * i)
+    assert p.rules == rules, p.observer.findings.show()

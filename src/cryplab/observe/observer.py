@@ -204,7 +204,7 @@ class Observer:
             shadow.call_changed()
         ended = self.contexts.leave(address, sp, result)
         for call in ended:
-            if not call.blocks and not call.object.marked and call.function.does != "random":
+            if not call.blocks and not call.object.marked and call.function.does not in ("random", "seed"):
                 continue  # it touched no block, and nothing that one is used for
             stamp = Stamp(cycle, call.entry.address, call)
             for ends in self._ends:

@@ -30,8 +30,9 @@ WORD_BYTES = 4
 class Function:
     """One function of a crypto API.
 
-    `does`: "init", "free", "setkey", "starts", "aad", "update", "finish", "crypt" (one call, one result),
-    "clone", "random". `algorithm`: AES, DES, TDES, MD5, SHA-1, SHA-256 (with SHA-224), RNG, or empty for several.
+    `does`: "init", "free", "setkey", "starts", "aad", "update", "finish", "crypt" (one call, one result), "clone",
+    "random", "seed" (of a generator, which tests what a random function gives it). `algorithm`: AES, DES, TDES, MD5,
+    SHA-1, SHA-256 (with SHA-224), RNG, or empty for several.
     `mode`: ECB, CBC, ... ; `direction`: "encrypt", "decrypt", or empty when argument `mode` (1 encrypts) or `dir` (0
     encrypts) says it.
     `arguments`: role of each word. `sizes`: bytes behind a pointer, by role. `constants`: roles without an argument.

@@ -74,6 +74,9 @@ def _others() -> Iterator[Function]:
     yield line("update", "wc_HmacUpdate", "", "- input length")
     yield line("finish", "wc_HmacFinal", "", "- output")
     yield line("random", "wc_GenerateSeed", "RNG", "- output length")
+    for name, arguments in (("Rng", "-"), ("Rng_ex", "- - -"), ("RngNonce", "- - -"), ("RngNonce_ex", "- - - - -")):
+        yield line("seed", f"wc_Init{name}", "", arguments)
+    yield line("seed", "wc_RNG_GenerateBlock", "", "- - -")
 
 
 FUNCTIONS: tuple[Function, ...] = (

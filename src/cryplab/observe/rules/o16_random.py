@@ -50,7 +50,9 @@ class Entropy(Rule):
             )  # fmt: skip
 
     def call_ends(self, call: Call, result: int, stamp: Stamp) -> None:
-        """A random function of the API returned."""
+        """A random function of the API returned, or one that tests what it was given by such."""
+        if call.function.does == "seed":
+            self._seeded(call, result, stamp)
         if call.function.algorithm != "RNG" or result or not call.output_before:
             return
         shadow = next((s for s in self.observer.shadows if isinstance(s, RngShadow)), None)
@@ -81,12 +83,25 @@ class Entropy(Rule):
         chunks = [output[i : i + WORD_BYTES] for i in range(0, len(output) - WORD_BYTES + 1, WORD_BYTES)]
         zero = next((c for c in chunks if not any(c) and 0 in words), None)
         repeated = next((a for a, b in itertools.pairwise(chunks) if a == b and any(a)), None)
-        if zero is not None or repeated is not None:
-            what = "0" if zero is not None else f"{(repeated or b'').hex()} twice in a row"
-            self.found(
-                "rng-not-ready-accepted", shadow, stamp, "a zero or repeated random word handed out",
-                f"{call} returned success with {what} in its output.", call=call,
-            )  # fmt: skip
+        if zero is not None:
+            self._handed_out(shadow, call, stamp, "0")
+        elif repeated is not None and call.caller is not None and call.caller.function.does == "seed":
+            call.caller.marks["repeated"] = call, repeated
+        elif repeated is not None:
+            self._handed_out(shadow, call, stamp, f"{repeated.hex()} twice in a row")
+
+    def _seeded(self, call: Call, result: int, stamp: Stamp) -> None:
+        """What a random function gave was for this call to test: repeated words must end in an error."""
+        random, word = call.marks.get("repeated", (None, b""))
+        shadow = next((s for s in self.observer.shadows if isinstance(s, RngShadow)), None)
+        if random is not None and shadow is not None and not result:
+            self._handed_out(shadow, random, stamp, f"{word.hex()} twice in a row")
+
+    def _handed_out(self, shadow: RngShadow, call: Call, stamp: Stamp, what: str) -> None:
+        self.found(
+            "rng-not-ready-accepted", shadow, stamp, "a zero or repeated random word handed out",
+            f"{call} returned success with {what} in its output.", call=call,
+        )  # fmt: skip
 
     def _stored(self, call: Call) -> int:
         """Bytes that the function says it has stored."""
