@@ -137,3 +137,34 @@ def test_bad_input_is_one_sentence(pytester: pytest.Pytester, options: list[str]
 
 def test_plugin_costs_nothing_without_the_fixtures(pytester: pytest.Pytester) -> None:
     run(pytester, "import sys\ndef test_it():\n    assert 1\n").assert_outcomes(passed=1)
+
+
+WOLFCRYPT = """
+def digest(machine, call, *parts):
+    context, output = machine.allocate(512), machine.allocate(20)
+    assert call("wc_InitSha", context) == 0
+    for part in parts:
+        assert call("wc_ShaUpdate", context, part, len(part)) == 0
+    assert call("wc_ShaFinal", context, output) == 0
+    return machine.read_memory(output, 20).hex()
+
+def test_words(machine, call):
+    assert digest(machine, call, b"abcd", b"efgh") == "425af12a0743502b322e93a015bcf868e324d56a"
+
+def test_odd_pieces(machine, call):
+    digest(machine, call, b"abcde", b"fgh")
+"""
+
+
+@pytest.mark.slow
+def test_findings_know_wolfcrypts_contexts(pytester: pytest.Pytester) -> None:
+    from cryplab.errors import ToolError
+    from cryplab.guest import build as build_guest
+
+    try:
+        elf = build_guest("check", "stm3221g-eval", "wolfssl", "hardware")
+    except ToolError as missing:
+        pytest.skip(str(missing))
+    result = run(pytester, WOLFCRYPT, "--cryplab-board=stm3221g-eval", firmware=elf)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*O8 partial-last-block*", "*SHA-1 context 0x* *given 8 bytes*"])
