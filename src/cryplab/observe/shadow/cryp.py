@@ -397,6 +397,8 @@ class CrypShadow(Shadow):
     def _aead_block(self, cycle: int, pc: int, block: Block) -> None:
         aead, phase, datatype = self.aead, self.phase, self.datatype
         plain = tuple(swapped(w, datatype) for w in block)
+        if phase in (PHASE_INIT, PHASE_HEADER):
+            self.blocks_out += 1  # nothing comes out of these
         if phase == PHASE_INIT:
             special = plain if not self.has_npblb else block
             if aead is None:
@@ -438,6 +440,7 @@ class CrypShadow(Shadow):
             aead.by_dma = True
             if self.phase == PHASE_HEADER:
                 aead.header_blocks += count
+                self.blocks_out += count
             elif self.phase == PHASE_PAYLOAD:
                 aead.payload_blocks += count
                 aead.decrypts = self.decrypts

@@ -1,4 +1,4 @@
-"""HASH under a kernel: a save, a restore or the reading of a digest goes on after another thread has run."""
+"""Engines under a kernel: what is under way goes on after another thread has run; what is done may be followed."""
 
 from __future__ import annotations
 
@@ -68,3 +68,26 @@ def test_what_is_interrupted_by_a_waiting_thread_is_right(where: str) -> None:
 
 def test_what_is_not_whole_is_found_all_the_same() -> None:
     assert [finding.kind for finding in hashed("restore", whole=False).found][:1] == ["hash-state-save"]
+
+
+def test_an_engine_is_free_once_a_message_is_done_though_its_call_goes_on() -> None:
+    """wolfSSL computes the tag's hash in software, its lock given back; the next task writes CR more than once."""
+    p = Play()
+    a, b = p.put(bytes(300)), p.put(bytes(300))
+    for context, key in ((a, TEXT[:16]), (b, TEXT[16:32])):
+        with p.call("mbedtls_aes_setkey_enc", context, p.put(key), 128):
+            pass
+    OPEN.append(waits := p.call("mbedtls_aes_crypt_ecb", a, 1, p.put(TEXT), p.put(bytes(16))))
+    waits.__enter__()
+    play.gcm(p, TEXT[:16], TEXT[:12], TEXT[:13], TEXT)
+    sp, p.sp = p.sp, STACK_B
+    p.record(EXCEPTION_ENTRY, STACK_A, PENDSV)
+    p.record(EXCEPTION_EXIT, STACK_B, PENDSV)
+    with p.call("mbedtls_aes_crypt_ecb", b, 1, p.put(TEXT), p.put(bytes(16))):
+        p.w("CRYP.CR", play.ECB | 4)
+        p.w("CRYP.CR", play.ECB | play.BYTES)
+        play.load_key(p, TEXT[16:32])
+        p.w("CRYP.CR", play.ECB | play.BYTES | play.CRYPEN)
+        play.block(p, TEXT[:16])
+    p.sp = sp
+    assert "O13" not in p.rules, p.observer.findings.show()
