@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from cryplab.bench_memory import BENCH_BASE, BENCH_SIZE, TRAP
 from cryplab.errors import GuestCrash, LimitReached
-from cryplab.running import at_breakpoint
+from cryplab.running import at_breakpoint, enter
 
 if TYPE_CHECKING:
     from cryplab.machine import Machine
@@ -48,7 +48,7 @@ def call(machine: Machine, function: str | int, args: tuple[int | bytes | bytear
     core.write_register("xpsr", before["xpsr"] & 0x1FF | 1 << 24)
     core.write_register("pc", entry | 1)
     if entry & ~1 in machine.at_entry:
-        machine.at_entry[entry & ~1]()  # a run steps over the breakpoint that it starts from
+        enter(machine, entry & ~1)  # a run steps over the breakpoint that it starts from
     core.fault = None
     machine.stop_reason = ""
     machine.calls_made += not nested

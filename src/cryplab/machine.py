@@ -94,8 +94,8 @@ class Machine:
         self.taps: Taps | None = None
         "Hands the trace to several listeners; made by the first."
         self.bench_memory = BenchMemory(self.write_memory)
-        self.at_entry: dict[int, Callable[[], None]] = {}
-        "Breakpoints of the bench at which something is done and the guest goes on: address -> what."
+        self.at_entry: dict[int, Callable[[], int | None]] = {}
+        "Breakpoints of the bench at functions' entries: address -> what is done there; a number is the new r0."
         self.stubs: dict[int, int] = {}
         "Functions that return a value at once: address -> value (see `stub`)."
         self.stop_reason = ""

@@ -12,7 +12,7 @@ from cryplab.cpu.cortex_m import Stop
 if TYPE_CHECKING:
     from cryplab.machine import Machine
 
-__all__ = ["FINISHED_SYMBOL", "Outcome", "at_breakpoint", "running"]
+__all__ = ["FINISHED_SYMBOL", "Outcome", "at_breakpoint", "enter", "running"]
 
 RTT_SYMBOL, RTT_POLL_SECONDS = "_SEGGER_RTT", 0.001
 SLICE_SECONDS = 0.25
@@ -140,7 +140,7 @@ def at_breakpoint(machine: Machine) -> Outcome | None:
     core = machine.core
     pc = core.read_register("pc") & ~1
     if pc in machine.at_entry:
-        machine.at_entry[pc]()
+        enter(machine, pc)
         return None
     if pc in machine.stubs:
         core.write_register("r0", machine.stubs[pc])
@@ -158,6 +158,13 @@ def at_breakpoint(machine: Machine) -> Outcome | None:
         crash = machine.crash_report(f"{text} at {machine.where(pc)}, and no debugger is there")
         return Outcome("fault", text=f"{text} with no debugger", crash=crash)
     return Outcome("stopped", text=f"breakpoint at {machine.where(pc)}")
+
+
+def enter(machine: Machine, pc: int) -> None:
+    """Do what the bench has to do at a function's entry; its first argument may become another."""
+    argument = machine.at_entry[pc]()
+    if argument is not None:
+        machine.core.write_register("r0", argument)
 
 
 def _serve_semihosting(machine: Machine, pc: int) -> Outcome | None:

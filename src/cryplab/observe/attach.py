@@ -110,6 +110,8 @@ class Attachment:
         function = self._entries.get(address)
         if function is None:
             return
+        given = self.machine.at_entry[address]() if address in self.machine.at_entry else None
+        r0 = r0 if given is None else given  # the core is told when it stops there
         if lr & ~1 == TRAP and self.machine.calls_open > 1:
             self._as_task()
         back = lr & ~1

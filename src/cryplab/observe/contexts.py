@@ -175,14 +175,21 @@ class Contexts:
         stack = self.stacks.get(thread)
         self.current = stack[-1] if stack else None
 
+    def begin(self, thread: int) -> None:
+        """A handler starts anew: calls of its last run whose return was not seen (it is the handler's own) are over."""
+        for call in self.stacks.pop(thread, ()):
+            call.open = False
+
     # -- calls ---------------------------------------------------------------------------------
     def covers(self, entry: CallEntry) -> bool:
-        """A driver's function begins inside a library's call: not a call of its own."""
+        """A driver's function inside a library's call, or one for the same handle: it is not a call of its own."""
         function = self.functions[entry.function]
         stack = self._stack(entry)
-        if not function.driver or not stack or stack[-1].function.driver:
+        if not function.driver or not stack:
             return False
         handle, target = function.bind(entry.arguments).get("ctx", 0), stack[-1].object
+        if stack[-1].function.driver:
+            return handle == target.address
         if handle and target.address:
             self.objects[handle] = target
         return True

@@ -248,6 +248,7 @@ class Observer:
                 self._frames[frame] = self.contexts.thread
             self._handlers.append(number)
             self._count_storm(cycle, pc, number)
+            self.contexts.begin(-number)
             self._switch(-number)
         elif kind == EXCEPTION_EXIT:
             if self._handlers:

@@ -92,7 +92,7 @@ class Cryp:
     def needs(self, kind: str, what: str) -> tuple[str, ...] | None:
         """See `Api.needs`; `kind` is `AES`, `AES-CBC`, `GCM`."""
         name, _, mode = kind.partition("-")
-        if not self.structs.size(CRYP):
+        if not self.structs.size(CRYP) or (self.form.end and not self.structs.has(CRYP, "State")):
             return None
         if what == "life":
             return ("HAL_CRYP_Init", "HAL_CRYP_DeInit")
