@@ -86,6 +86,17 @@ def test_data_in_another_order() -> None:
     assert p.only("O19").kind == "wrong-data-swap"
 
 
+def test_order_of_a_driver_is_its_caller_s() -> None:
+    """The vendor's examples hand over words, and their handle says 32-bit data."""
+    p = Play()
+    with p.call("HAL_CRYP_AESECB_Encrypt", p.put(bytes(100)), p.put(TEXT[:16]), 16, p.put(bytes(16)), 1000):
+        play.load_key(p, KEY)
+        p.w("CRYP.CR", ECB | CRYPEN)
+        play.block(p, TEXT[:16])
+        p.w("CRYP.CR", ECB)
+    assert p.found == [], p.observer.findings.show()
+
+
 def test_hash_data_in_another_order() -> None:
     p = Play()
     context, data = p.put(bytes(200)), p.put(TEXT)
