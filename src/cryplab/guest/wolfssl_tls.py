@@ -55,11 +55,10 @@ def parts(
     lwip_headers = lwip / "src" / "include"
     include = (*ours, here / "programs", here / "device", here / "common", root, lwip_headers)
     defined = [family, f"math_{math}", *(("hardware", "faulty") if build == "faulty" else (build,))]
-    extra = (*((network.KERNEL_FLAG,) if tasks else ()), *network.FLAGS.get(program, ()))
     flags = (
         *wolfssl.BASE_FLAGS, wolfssl.OPTIMISATION[target.chip.core], "-DWOLFSSL_USER_SETTINGS",
         *(f"-DCRYPLAB_{name.upper()}" for name in defined), f"-DCRYPLAB_BENCH_SECONDS={wolfssl.BENCH_SECONDS}f",
-        *extra, *(f"-I{folder}" for folder in include),
+        *((network.KERNEL_FLAG,) if tasks else ()), *(f"-I{folder}" for folder in include),
     )  # fmt: skip
     library = [
         *(root / "src" / f"{name}.c" for name in MODULES),

@@ -111,11 +111,7 @@ int tls_endpoint_open(struct tls_endpoint *endpoint, const struct tls_settings *
         return error;
     }
     endpoint->call = "wolfSSL_CTX_new";
-#if defined(CRYPLAB_TLS_SERVER)
     endpoint->context = wolfSSL_CTX_new(settings->server ? wolfTLSv1_2_server_method() : wolfTLSv1_2_client_method());
-#else
-    endpoint->context = wolfSSL_CTX_new(wolfTLSv1_2_client_method());
-#endif
     if (endpoint->context == NULL) {
         return MEMORY_E;
     }

@@ -1,6 +1,7 @@
 /* wolfSSL 5.5.4 for the programs with network: wolfCrypt set up as for the other programs, and TLS 1.2 (docs/tls.md).
  *
- * CRYPLAB_TLS_SERVER: the server's side, too. CRYPLAB_FAULTY, with CRYPLAB_HARDWARE: HASH, too. Client and server have the same buffers: as long as the record at hand.
+ * CRYPLAB_FAULTY, with CRYPLAB_HARDWARE: HASH, too. Buffers are as long as the record at hand; client and server are
+ * both there, so that all programs have the same library.
  */
 #ifndef TLS_USER_SETTINGS_H
 #define TLS_USER_SETTINGS_H
@@ -19,15 +20,13 @@
 #undef WOLFSSL_NO_SOCK
 #define WOLFSSL_USER_IO
 #define NO_OLD_TLS
-#if !defined(CRYPLAB_TLS_SERVER)
-#define NO_WOLFSSL_SERVER
-#endif
 #define NO_SESSION_CACHE
 #define NO_PSK
 #define WOLFSSL_SET_CIPHER_BYTES
 #define HAVE_TLS_EXTENSIONS
 #define HAVE_SUPPORTED_CURVES
 #define HAVE_SNI
+#define HAVE_SERVER_RENEGOTIATION_INFO /* present-day clients refuse a server that does not speak of it */
 #define HAVE_EXTENDED_MASTER
 #define HAVE_ENCRYPT_THEN_MAC
 #define KEEP_PEER_CERT
