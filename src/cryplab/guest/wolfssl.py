@@ -131,8 +131,8 @@ def family_of(target: Target) -> str:
 
 
 def is_cyassl(root: Path) -> bool:
-    """Whether the sources are of CyaSSL, wolfSSL's name before 3.0."""
-    return (root / "ctaocrypt" / "src" / "aes.c").is_file()
+    """Whether the sources are of CyaSSL, wolfSSL's name before 3.0. Later ones have its headers for a while."""
+    return (root / "ctaocrypt" / "src" / "aes.c").is_file() and not (root / "wolfcrypt" / "src" / "aes.c").is_file()
 
 
 def _library(root: Path, program: str) -> Iterator[Path]:
