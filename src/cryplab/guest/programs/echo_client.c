@@ -3,17 +3,32 @@
 
 #include "echo.h"
 
+#define STARTING_MS 500 /* a server on a board that was switched on with ours may refuse so long */
+#define PAUSE_MS 10
+
 static int nothing(struct conversation *conversation)
 {
     (void)conversation;
     return 0;
 }
 
+static void pause_ms(uint32_t ms)
+{
+    for (uint32_t start = clock_tick(); clock_tick() - start < ms;) {
+        network_wait();
+    }
+}
+
 static int connect_server(struct conversation *conversation)
 {
     ip_addr_t address;
+    uint32_t start = clock_tick();
     int error = network_resolve(cryplab_echo.peer, &address);
     if (error == NETWORK_OK) {
+        error = network_connect(&conversation->stream, &address, cryplab_echo.port, cryplab_echo.limit_ms);
+    }
+    while (error == NETWORK_REFUSED && clock_tick() - start < STARTING_MS) {
+        pause_ms(PAUSE_MS);
         error = network_connect(&conversation->stream, &address, cryplab_echo.port, cryplab_echo.limit_ms);
     }
     return error != NETWORK_OK ? network_failed(conversation, "network_connect", error) : 0;
