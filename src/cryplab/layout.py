@@ -98,9 +98,11 @@ def _layout(die: Any) -> Layout | None:
 def _collect(struct: Any, prefix: str, base: int, members: dict[str, Member], deep: int) -> None:
     for die in struct.iter_children():
         place = die.attributes.get("DW_AT_data_member_location")
-        if die.tag != "DW_TAG_member" or place is None or not isinstance(place.value, int):
+        if die.tag != "DW_TAG_member" or "DW_AT_bit_size" in die.attributes:
             continue
         kind = _resolved(die.get_DIE_from_attribute("DW_AT_type"))
+        if place is None or not isinstance(place.value, int) or kind.tag == "DW_TAG_union_type":
+            continue
         name, offset = _name(die), base + place.value
         if kind.tag == "DW_TAG_structure_type" and deep:
             _collect(kind, f"{prefix}{name}." if name else prefix, offset, members, deep - 1)

@@ -26,7 +26,8 @@ def judge(step: Step, expected: Expected, got: Got) -> list[str]:
         return [got.text.splitlines()[0] if got.text else got.status]
     problems = list(got.damage)
     if got.status == "unsupported" and expected.status != "refused":
-        raise Unsupported(got.text or f"{step} is not supported")
+        what = f"{step.does} {step.kind}".strip()
+        raise Unsupported(got.text or f"the function for '{what}' says that it is not supported")
     if expected.status == "refused":
         if got.status == "ok":
             problems.append("success was returned, an error was due")

@@ -23,11 +23,15 @@ COLUMNS = 80
 GROUPS_COLUMNS, TIE = 47, "\x1f"
 SHOWN_FAILURES = 2
 NAMED_FUNCTIONS = 4
+NAMED_REASONS = 6
 
 
 @dataclass(slots=True)
 class Verdict:
-    """One group of one algorithm: cases run, calls made, cases that failed, that the API does not do, left out."""
+    """One group of one algorithm: cases run, calls made, cases that failed, that the API does not do, left out.
+
+    `why`: what the API does not do, in sentences, with the number of cases.
+    """
 
     algorithm: str
     group: str
@@ -36,6 +40,7 @@ class Verdict:
     failed: int = 0
     unsupported: int = 0
     skipped: int = 0
+    why: dict[str, int] = field(default_factory=dict)
 
     @property
     def word(self) -> str:
@@ -48,6 +53,8 @@ class Verdict:
         """Sum up."""
         for name in ("cases", "calls", "failed", "unsupported", "skipped"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
+        for reason, cases in other.why.items():
+            self.why[reason] = self.why.get(reason, 0) + cases
 
 
 def _wrapped(items: Iterable[str]) -> str:
@@ -154,7 +161,7 @@ class CheckResult:
             parts += [Text(failure.show()), ""]
         if len(self.failures) > len(shown):
             parts += [Text(f"{len(self.failures) - len(shown)} more failing cases: -v and --json list all."), ""]
-        parts += [Text(line) for line in self._not_callable()]
+        parts += [Text(line) for line in (*self._not_asked(), *self._not_callable())]
         return [*parts, *(Text(line) for line in textwrap.wrap(self.summary, COLUMNS, break_on_hyphens=False))]
 
     @property
@@ -193,6 +200,23 @@ class CheckResult:
         for v in self.verdicts.values():
             table.add_row(v.algorithm, v.group, f"{v.cases:,}", f"{v.calls:,}", str(v.failed), v.word)
         return table
+
+    def _not_asked(self) -> list[str]:
+        """What the API does not do, the most frequent first."""
+        cases: dict[str, int] = {}
+        for verdict in self.verdicts.values():
+            for reason, count in verdict.why.items():
+                cases[reason] = cases.get(reason, 0) + count
+        if not cases:
+            return []
+        order = sorted(cases, key=lambda reason: (-cases[reason], reason))
+        lines = ["Unsupported by this API or firmware, so not asked:"]
+        for reason in order[:NAMED_REASONS]:
+            text = f"{cases[reason]:,} cases: {reason}"
+            lines += textwrap.wrap(text, COLUMNS, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+        if len(order) > NAMED_REASONS:
+            lines.append(f"  {len(order) - NAMED_REASONS} more reasons (--json lists them)")
+        return [*lines, ""]
 
     def _not_callable(self) -> list[str]:
         lines = [line for note in self.notes for line in textwrap.wrap(note, COLUMNS, break_on_hyphens=False)]

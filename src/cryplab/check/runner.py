@@ -193,6 +193,8 @@ class _Worker:
         verdict.cases += 1
         verdict.calls += ran.calls
         verdict.unsupported += bool(ran.unsupported)
+        if ran.unsupported:
+            verdict.why[ran.unsupported] = verdict.why.get(ran.unsupported, 0) + 1
         for finding in ran.findings:
             part.findings.setdefault(finding.key, finding)
         if ran.failed:
@@ -221,6 +223,7 @@ class _Worker:
         options = "".join(
             f", {name}={value!r}"
             for name, value in (
+                ("api", "" if self.options.api == "auto" else self.options.api),
                 ("init", list(self.options.init)),
                 ("seed", self.options.seed),
                 ("inject", list(self.options.injections)),
