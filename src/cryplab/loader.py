@@ -34,7 +34,7 @@ _MACHINES = {
 }  # fmt: skip
 _WANTED = "expected an ELF32 for 32-bit ARM, Intel HEX or BIN"
 _HEADER_BYTES = 52
-IMAGES_KEPT = 4
+IMAGES_KEPT = 2
 "Files whose contents stay in memory, so that one session after another with the same firmware begins at once."
 SHF_ALLOC = 1 << 1
 _VECTOR_NAMES = ("g_pfnVectors", "__isr_vector", "__Vectors", "__vectors", "_vectors", "vector_table", "g_pfn_vectors")
