@@ -70,6 +70,32 @@ def test_what_is_not_whole_is_found_all_the_same() -> None:
     assert [finding.kind for finding in hashed("restore", whole=False).found][:1] == ["hash-state-save"]
 
 
+def test_a_message_may_pause_while_others_come_and_go() -> None:
+    """A handshake's hash waits for seconds; meanwhile another task hashes with a fresh context each time."""
+    p = Play()
+    a, other, data = (p.put(bytes(200)) for _ in range(3))
+    with p.call("mbedtls_sha256_starts_ret", a, 0):
+        play.hash_start(p, "SHA-256")
+    with p.call("mbedtls_sha256_update_ret", a, data, 64):
+        play.hash_feed(p, TEXT)
+        state = play.hash_save(p)
+    for _ in range(300):
+        with p.call("mbedtls_sha256_init", other):
+            pass
+        with p.call("mbedtls_sha256_starts_ret", other, 0):
+            pass
+        with p.call("mbedtls_sha256_update_ret", other, data, 64):
+            play.hash_start(p, "SHA-256")
+            play.hash_feed(p, TEXT)
+            play.hash_save(p)
+        with p.call("mbedtls_sha256_free", other):
+            pass
+    with p.call("mbedtls_sha256_update_ret", a, data, 64):
+        play.hash_restore(p, state[:20])
+        play.hash_feed(p, TEXT)
+    assert [finding.kind for finding in p.found] == ["hash-state-save"], p.observer.findings.show()
+
+
 def test_an_engine_is_free_once_a_message_is_done_though_its_call_goes_on() -> None:
     """wolfSSL computes the tag's hash in software, its lock given back; the next task writes CR more than once."""
     p = Play()

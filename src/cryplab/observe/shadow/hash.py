@@ -308,13 +308,20 @@ class HashShadow(Shadow):
         if message is None or message.owner is None:
             return
         if len(self.saved) > SAVED_MOST:
-            self.saved.pop(next(iter(self.saved)))
+            self._forget()
         copy = Message(
             message.started, message.algorithm, message.hmac, message.long_key,
             None if message.words is None else message.words + self.words,
             message.owner, message.number, True, list(message.phases), [list(k) for k in message.keys],
         )  # fmt: skip
         self.saved[message.owner.object.serial, message.number] = Saved(csr, copy, self.str)
+
+    def _forget(self) -> None:
+        """Drop what is of contexts that are no more, else the oldest: a message may pause for thousands of others."""
+        now = {(known.serial, known.message) for known in self.contexts.objects.values()}
+        self.saved = {key: saved for key, saved in self.saved.items() if key in now}
+        if len(self.saved) > SAVED_MOST:
+            self.saved.pop(next(iter(self.saved)))
 
     def _restored(self, csr: dict[int, int], stamp: Stamp) -> None:
         call = stamp.call
