@@ -74,7 +74,7 @@ def check(
     Args:
         firmware: ELF with symbols.
         board: name, file or Board.
-        api: auto, mbedtls or psa.
+        api: auto, or one of `cryplab.check.session.APIS`.
         init: functions that the firmware must have called first, in order.
         level: quick, default or thorough.
         only: cases whose title `ALGORITHM/GROUP/NAME` matches; several patterns with commas, each may be a prefix.

@@ -1,6 +1,6 @@
 """The vendor's HAL for CRYP, HASH and RNG, both interfaces; the handle is the context.
 
-The older one (until release 1.7.4 of F4, 1.2.2 of F2) has a function for each algorithm and direction; the later one
+The older one (F4: until release 1.7.4) has a function for each algorithm and direction; the later one
 has `HAL_CRYP_Encrypt` and `HAL_CRYP_Decrypt`, and the handle says the algorithm and whether a size counts words. A
 hash function begins a message or goes on with it as the handle's phase says. The handle's IV is no role: the
 functions never hand one back, and calls that go on do not take it. Source: the public headers of the HAL.
