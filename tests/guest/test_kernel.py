@@ -27,8 +27,9 @@ def build(board: str) -> Path:
     out = folder / "kernel.elf"
     command = [
         str(GCC), *target_flags(target), "-std=gnu11", "-Os", "-g", "-Wall", "-Wextra", "-Werror", "-fno-builtin",
-        "-ffunction-sections", "-DCRYPLAB_KERNEL", *(f"-I{HERE / name}" for name in ("common", "device", "kernel")), f"-I{folder}",
-        *map(str, sources), "-nostartfiles", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments",
+        "-ffunction-sections", "-DCRYPLAB_KERNEL", f"-I{folder}",
+        *(f"-I{HERE / name}" for name in ("common", "device", "kernel")), *map(str, sources),
+        "-nostartfiles", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments",
         f"-T{HERE / 'common' / 'cortex-m.ld'}", f"-Wl,--defsym=FLASH_SIZE={target.chip.flash}",
         f"-Wl,--defsym=RAM_SIZE={target.chip.ram}", "-o", str(out),
     ]  # fmt: skip

@@ -61,9 +61,12 @@ def explain(rule: str, out: Output) -> None:
 @on_board
 @of_library_and_math
 @click.option("--build", "build_name", type=click.Choice(BUILDS), default="software", show_default=True)
+@click.option("--tasks", is_flag=True, help="Programs with network: under a small preemptive kernel.")
 @click.option("--fetch-only", is_flag=True, help="Only fetch the library's sources.")
 @output
-def build(program: str | None, on: OnBoard, of: OfLibrary, build_name: str, fetch_only: bool, out: Output) -> None:
+def build(
+    program: str | None, on: OnBoard, of: OfLibrary, build_name: str, tasks: bool, fetch_only: bool, out: Output
+) -> None:
     """Build reference firmware (benchmark, selftest, ctaocrypt); the last line is the ELF's path."""
     from cryplab import guest
 
@@ -74,7 +77,7 @@ def build(program: str | None, on: OnBoard, of: OfLibrary, build_name: str, fetc
             raise UsageError(f"which program? There are {', '.join(guest.programs(of.library))}")
         target = on.find()
         with show.progress(out.quiet) as tick:
-            path = guest.build(program, target, of.library, build_name, of.source, tick, of.math)
+            path = guest.build(program, target, of.library, build_name, of.source, tick, of.math, tasks)
     if out.as_json:
         click.echo(json.dumps({"path": str(path)}))
     else:

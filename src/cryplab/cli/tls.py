@@ -55,6 +55,7 @@ def _size(_ctx: click.Context, _param: click.Parameter, value: str) -> int:
 @click.option("--expect", default="", metavar="TEXT", help="Text that the answer must contain.")
 @impair_option
 @click.option("--pcap", type=click.Path(path_type=Path), metavar="FILE", help="Capture the frames, for Wireshark.")
+@click.option("--tasks", is_flag=True, help="Under a small preemptive kernel, with a task that ciphers beside.")
 @output
 def client(
     target: str,
@@ -68,6 +69,7 @@ def client(
     expect: str,
     impair: dict[str, float],
     pcap: Path | None,
+    tasks: bool,
     out: Output,
 ) -> None:
     """Fetch a page by TLS from HOST, localhost being this host; then tell times and what the accelerators did."""
@@ -90,6 +92,7 @@ def client(
         expect=expect,
         impair=impair,
         pcap=pcap,
+        tasks=tasks,
         clock=when.clock,
         seed=when.seed,
         date=when.date,
@@ -167,6 +170,13 @@ def bench(
 @click.option("--suite", "suites", multiple=True, metavar="NAME", help="AES-GCM, or a suite's name; repeatable.")
 @impair_option
 @click.option("--pcap", type=click.Path(path_type=Path), metavar="FILE", help="The client's frames, for Wireshark.")
+@click.option(
+    "--tasks",
+    type=int,
+    default=0,
+    metavar="N",
+    help="So many conversations at once, each in a task of a small preemptive kernel; findings are told.",
+)
 @output
 def echo(
     size: int,
@@ -180,6 +190,7 @@ def echo(
     suites: tuple[str, ...],
     impair: dict[str, float],
     pcap: Path | None,
+    tasks: int,
     out: Output,
 ) -> None:
     """Send BYTES (such as 64KiB, 1MiB) by TLS, have them back, compare; with --net hub each run is the same."""
@@ -197,6 +208,7 @@ def echo(
         suites=suites,
         impair=impair,
         pcap=pcap,
+        tasks=tasks,
         clock=when.clock,
         seed=when.seed,
         date=when.date,

@@ -47,6 +47,7 @@ def tls_client(
     source: str | Path | None = None,
     limit_seconds: float = 20.0,
     print_bytes: int = 2048,
+    tasks: bool = False,
     observe: bool = True,
     wire: Wire | None = None,
     impair: Mapping[str, float] | None = None,
@@ -70,6 +71,7 @@ def tls_client(
         date: of the guest's RTC; default now.
         limit_seconds: virtual time that the client waits for the other side.
         print_bytes: of the answer.
+        tasks: under the small preemptive kernel, the network in a task of its own and another one that ciphers beside.
         observe: watch by the rules of `cryplab explain`.
         wire: instead of our NAT.
         impair: what the wire does besides, `loss`, `duplicate`, `reorder`: probabilities, see `net.Impaired`.
@@ -84,7 +86,7 @@ def tls_client(
         print_bytes,
     ).encode()  # fmt: skip
     on_board = board if isinstance(board, Board) else boards.find(board)
-    elf = guest.build(PROGRAM, on_board, library=library, build=build, source=source, progress=progress)
+    elf = guest.build(PROGRAM, on_board, library=library, build=build, source=source, progress=progress, tasks=tasks)
     machine = Machine(on_board, seed=seed, clock=cast(ClockMode, clock), date=today)
     outside = wire or Nat([where.allow])
     machine.connect(Impaired(outside, seed=seed, **impair) if impair else outside)

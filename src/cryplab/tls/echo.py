@@ -25,6 +25,7 @@ from cryplab.board import Board
 from cryplab.errors import UsageError
 from cryplab.machine import DEFAULT_DATE, ClockMode, Machine, Outcome
 from cryplab.net import Hub, Impaired, Nat, Wire
+from cryplab.observe.findings import Finding
 from cryplab.show import hanging, plain_table
 from cryplab.tls.certificates import HOST, certificate_of, seeded_identity
 from cryplab.tls.client import DEFAULT_BOARD
@@ -97,12 +98,14 @@ def load(
     progress: Callable[[str], None] | None = None,
     tasks: bool = False,
 ) -> None:
-    """Build `SERVER` or `CLIENT` for a machine's board (`tasks`: under the kernel), load it and write its wishes."""
+    """Build `SERVER` or `CLIENT` for a machine and load it, with its wishes; `tasks`: under the kernel, watched."""
     firmware = guest.build(
         program, machine.board, library=library, build=build, source=source, progress=progress, tasks=tasks
     )
     machine.load(firmware)
     machine.write_memory(machine.symbol("cryplab_echo").address, wishes)
+    if tasks:
+        machine.observe()
 
 
 def echoed(machine: Machine) -> int:
@@ -127,6 +130,11 @@ class Side:
         said = [line for line in self.machine.console.text.splitlines() if "failed" in line or "wrong" in line]
         return f"{self.name}: {said[-1] if said else self.outcome.text or self.outcome.reason}"
 
+    @property
+    def findings(self) -> list[Finding]:
+        """By the rules of `cryplab explain`; none when nobody watched."""
+        return list(self.machine.observer.findings) if self.machine.observer else []
+
     def to_json(self) -> dict[str, Any]:
         """Fields of `sides[]`."""
         machine = self.machine
@@ -134,7 +142,7 @@ class Side:
             "name": self.name, "board": machine.board.name, "build": self.build, "echoed": echoed(machine),
             "cycles": machine.clock.now, "seconds": round(machine.clock.seconds(), 9), "failure": self.failure,
             "frames_sent": machine.network.sent, "frames_received": machine.network.received,
-            "console": machine.console.text,
+            "console": machine.console.text, "findings": [finding.as_json() for finding in self.findings],
         }  # fmt: skip
 
 
@@ -162,8 +170,8 @@ class EchoResult:
 
     @property
     def exit_code(self) -> int:
-        """0, or 1 when a side failed."""
-        return int(bool(self.failure))
+        """0, or 1 when a side failed or a rule was broken."""
+        return int(bool(self.failure) or any(side.findings for side in self.sides))
 
     def to_json(self) -> dict[str, Any]:
         """One document."""
@@ -188,6 +196,9 @@ class EchoResult:
         parts.append(table)
         parts += ["", self.wire] if self.wire else []
         parts += ["", hanging(f"failed: {self.failure}", 0)] if self.failure else []
+        for side in self.sides:
+            for finding in side.findings:
+                parts += ["", f"{side.name}: {finding.show()}"]
         return parts
 
 
@@ -218,7 +229,7 @@ def tls_echo(
         net: "hub": the server is a second board, everything is virtual, and two runs are the same to the byte and
             cycle. "user": the server is this host's, through our NAT.
         tasks: conversations at once, 1 to 4, each of `size` bytes and in a task of its own under the small preemptive
-            kernel; 0: one in a main loop.
+            kernel, both boards watched by the rules of `cryplab explain`; 0: one in a main loop.
         board, build: of the client; `peer_board`, `peer_build`: of the server on the hub, default the same.
         library, source: of the reference firmware, on both boards.
         suites: names for `suites.choose`, those with an ECDSA key; default all.

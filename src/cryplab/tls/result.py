@@ -29,7 +29,9 @@ RANDOM = "RNG"
 "One job from the first word to the last: no measure of work."
 STAGES = (
     "done", "setting up", "link", "DHCP", "name look-up", "connection", "handshake", "request", "response", "answer",
+    "work beside the session",
 )  # fmt: skip
+BESIDE = STAGES[-1]
 RECORDS = ("request", "response")
 ALERTS = {  # source: RFC 5246, section 7.2
     0: "close_notify", 10: "unexpected_message", 20: "bad_record_mac", 21: "decryption_failed", 22: "record_overflow",
@@ -37,6 +39,17 @@ ALERTS = {  # source: RFC 5246, section 7.2
     48: "unknown_ca", 50: "decode_error", 51: "decrypt_error", 70: "protocol_version", 71: "insufficient_security",
     80: "internal_error", 112: "unrecognized_name",
 }  # fmt: skip
+HINTS = {  # by what the library said
+    "indicated an EOF": "the server closed the connection in the middle of the conversation",
+    "invalid SSL record": "what came is no TLS record; is it a TLS server that listens there?",
+}
+ALERT_HINTS = {
+    40: "nothing in common: cipher suite, curve, or the kind of the server's key (RSA, ECDSA)",
+    70: "the server does not speak TLS 1.2",
+}
+OWN_DOING = "the guest reset the connection"
+"How a client ends that gave up: a result, no reason."
+VERDICT = re.compile(r"^Certificate verification failed:\n((?:    .*\n)+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +185,27 @@ class TlsResult:
         if not self.ending.stage:
             return ""
         said = re.findall(r"^(\w+\(\) failed: .*)$", self.console, re.MULTILINE)
+        if STAGES[self.ending.stage] == BESIDE:
+            said = re.findall(r"^Beside the session: (.*)$", self.console, re.MULTILINE)
         parts = [said[-1] if said else f"HTTP status {self.ending.status}"]
+        parts += [hint for words, hint in HINTS.items() if words in parts[0]]
         if self.ending.alert >= 0:
             parts.append(f"alert {self.ending.alert} ({ALERTS.get(self.ending.alert, 'unknown')})")
-        parts += [f"the wire: {text}" for text in self.failures]
+            parts += [hint for number, hint in ALERT_HINTS.items() if number == self.ending.alert]
+        parts += self._verdict()
+        parts += [f"the wire: {text}" for text in self.failures if not text.endswith(OWN_DOING)]
         parts += [f"the wire: {text} was not allowed" for text in self.refused]
         return f"failed at {STAGES[self.ending.stage]}: {'; '.join(parts)}"
+
+    def _verdict(self) -> list[str]:
+        """Why the certificate was not accepted, and what it was held against."""
+        refused = VERDICT.search(self.console)
+        if refused is None:
+            return []
+        asked = re.search(r"^Connecting with (.*)$", self.console, re.MULTILINE)
+        name, today = asked[1] if asked else self.target.host, self.report.machine.date
+        words = "; ".join(line.strip() for line in refused[1].splitlines())
+        return [f"{words} (the board asked for {name}, its date is {today:%Y-%m-%d})"]
 
     def to_json(self) -> dict[str, Any]:
         """One document."""

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "beside.h"
 #include "clock.h"
 #include "console.h"
 #include "date.h"
@@ -269,17 +270,53 @@ static int judge_response(void)
     return bad;
 }
 
+/* ---- what runs beside the session ---- */
+
+#if defined(CRYPLAB_KERNEL)
+
+static int start_beside(void)
+{
+    int error = beside_start();
+    return error != 0 ? library_failed(TLS_SETUP, "beside_start", error) : 0;
+}
+
+static void end_beside(void)
+{
+    if (beside_end() != 0 && cryplab_tls_end.stage == TLS_DONE) {
+        cryplab_tls_end.stage = TLS_BESIDE;
+    }
+}
+
+#else
+
+static int start_beside(void)
+{
+    return 0;
+}
+
+static void end_beside(void)
+{
+}
+
+#endif
+
+static int talk(void)
+{
+    return open_network() || connect_server() || handshake() || send_request() || receive_response() || judge_response();
+}
+
 int main(void)
 {
     defaults();
     cryplab_tls_end = (struct cryplab_tls_end){.verify_flags = NO_FLAGS, .alert = -1};
     date_set(cryplab_tls.date);
-    if (setup() || open_network() || connect_server() || handshake() || send_request() || receive_response() ||
-        judge_response()) {
-        network_close(&stream);
+    if (setup() || start_beside()) {
         return (int)cryplab_tls_end.stage;
     }
-    tls_close_notify(&session);
+    if (!talk()) {
+        tls_close_notify(&session);
+    }
     network_close(&stream);
-    return 0;
+    end_beside();
+    return (int)cryplab_tls_end.stage;
 }

@@ -34,6 +34,7 @@ struct cryplab_tls_parameters {
 
 enum tls_stage {
     TLS_DONE, TLS_SETUP, TLS_LINK, TLS_DHCP, TLS_DNS, TLS_CONNECT, TLS_HANDSHAKE, TLS_REQUEST, TLS_RESPONSE, TLS_ANSWER,
+    TLS_BESIDE, /* the session went well, what ran beside it did not */
 };
 
 struct cryplab_tls_end {
