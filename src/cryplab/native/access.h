@@ -209,7 +209,8 @@ static bool on_fill(uc_engine *uc, uint64_t address, int type, struct tlb_entry 
 {
     (void)uc;
     Engine *e = user;
-    repair_it(e);
+    if (type != MEM_FETCH) /* at a fetch the IT bits are those of the code that is about to go on */
+        repair_it(e);
     struct region *r = find_region(e, (uint32_t)address, 1);
     page->physical = address;
     page->rights = r && !r->executes && type != MEM_FETCH ? PROT_R | PROT_W : PROT_ALL;
