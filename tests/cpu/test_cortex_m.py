@@ -273,6 +273,29 @@ def test_io_in_an_it_block_that_crosses_a_page(event):
     assert [guest.register(f"r{n}") for n in (1, 3, 4, 2, 7)] == [7, 8, 9, 2, 0]
 
 
+def test_an_it_block_skips_in_a_page_that_is_met_for_the_first_time():
+    """What repairs IT bits after an access must not take those of code that goes on in another page."""
+    guest = Guest(
+        f"""
+        ldr r0, ={RAM}
+        movs r1, #0
+        movs r3, #0
+        movs r2, #0
+        cmp r2, #0
+        b 1f
+        .org 0x3FC
+    1:  ittt ne
+        ldrne r1, [r0]
+        movne r3, #1
+        addne r2, #1
+        b 2f
+    2:  adds r2, #8
+        """
+    )
+    guest.core.run()
+    assert [guest.register(f"r{n}") for n in (1, 3, 2)] == [0, 0, 8]
+
+
 def test_flash_reads_in_an_it_block_skip_nothing_when_followed():
     guest = Guest(
         f"ldr r0, ={FLASH}\nmovs r2, #0\ncmp r2, #0\nittt eq\nldreq r1, [r0]\nldreq r3, [r0, #4]\naddeq r2, #1\n"
