@@ -335,6 +335,7 @@ class Nat(Wire):
         """Close every socket."""
         for connection in self.connections.values():
             connection.finish()
+        self.failures += [connection.failure for connection in self.connections.values() if connection.failure]
         self.datagrams.close()
         for listener in self._listeners:
             listener.close()
