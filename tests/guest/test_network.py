@@ -56,10 +56,11 @@ def test_builds_without_a_warning(program: str, board: str, build_name: str, mon
 
 @needs_gcc
 @pytest.mark.slow
-def test_date_goes_through_the_rtc() -> None:
+@pytest.mark.parametrize("board", ["nucleo-f439zi", "stm3221g-eval"])
+def test_date_goes_through_the_rtc(board: str) -> None:
     need_sources()
-    machine = Machine("nucleo-f439zi")
-    machine.load(build("tls_client", "nucleo-f439zi", build="hardware"))
+    machine = Machine(board)
+    machine.load(build("tls_client", board, build="hardware"))
     machine.run(seconds=0.002)
     for date in DATES:
         machine.call("date_set", date)

@@ -1,4 +1,4 @@
-"""Real-time clock, version 2 (STM32F2, F4, L1)."""
+"""Real-time clock, version 2 (STM32F4, L1); version 1 is in rtc_v1.py."""
 
 from __future__ import annotations
 

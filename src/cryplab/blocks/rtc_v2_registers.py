@@ -1,4 +1,4 @@
-"""Register table of the real-time clock, version 2 (STM32F2, F4, L1)."""
+"""Register table of the real-time clock, version 2 (STM32F4, L1)."""
 
 from __future__ import annotations
 
@@ -134,12 +134,22 @@ class RtcV2Registers(Block):
     class TSTR(Reg, at=0x30):
         """time stamp time register"""
 
-        TIME = r(22, 0, "as TR")
+        PM = r(22, "afternoon, in 12-hour format")
+        HT = r(21, 20, "hour tens")
+        HU = r(19, 16, "hour units")
+        MNT = r(14, 12, "minute tens")
+        MNU = r(11, 8, "minute units")
+        ST = r(6, 4, "second tens")
+        SU = r(3, 0, "second units")
 
     class TSDR(Reg, at=0x34):
         """time stamp date register"""
 
-        DATE = r(15, 0, "as DR, no year")
+        WDU = r(15, 13, "weekday")
+        MT = r(12, "month tens")
+        MU = r(11, 8, "month units")
+        DT = r(5, 4, "day tens")
+        DU = r(3, 0, "day units")
 
     class TSSSR(Reg, at=0x38):
         """time stamp sub-second register"""

@@ -9,14 +9,15 @@ from cryplab.blocks.dbgmcu import DbgmcuF4
 from cryplab.blocks.flash_f2 import FlashF2
 from cryplab.blocks.pwr_f2 import PwrF2
 from cryplab.blocks.rcc_f2 import RccF2
-from cryplab.chip import MHZ, At, NotModelled
+from cryplab.blocks.rtc_v1 import RtcV1
+from cryplab.chip import MHZ, At
 from cryplab.chips.stm32f417ig import STM32F417IG
 
 __all__ = ["STM32F207IG", "STM32F215RG", "STM32F217IG"]
 
 STM32F217IG = replace(               # source: RM0033 memory map, vector table, RCC; vendor header stm32f217xx.h
     STM32F417IG.without("CCM", "I2S2ext", "I2S3ext").plus(
-        NotModelled("RTC", 0x4000_2800, bus="APB1"),                # version 1: without subseconds
+        At("RTC",    0x4000_2800, RtcV1,    reset="RCC.BDCR.BDRST", bus="APB1"),  # interrupts by EXTI
         At("PWR",    0x4000_7000, PwrF2,    clock="RCC.APB1ENR.PWREN"),
         At("RCC",    0x4002_3800, RccF2,    irq=5, bus="AHB1"),
         At("FLASH",  0x4002_3C00, FlashF2,  irq=4, bus="AHB1"),
