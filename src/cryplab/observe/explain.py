@@ -403,7 +403,8 @@ RULES: dict[str, Text] = {
             "interrupt points",
             "An interrupt handler changes a control register between a thread's read and write of the same "
             "register, so that "
-            "one of the two changes is lost. Injection delivers an interrupt after each access to find the rest.",
+            "one of the two changes is lost. A value that was read to save a context, or in a call that has ended, is "
+            "restored, not lost. Injection delivers an interrupt after each access to find the rest.",
             "Mask the interrupt around read-modify-write.",
             _cases(("B119", "zephyr, H743 pool"), ("B120", "zephyr, suspended RNG")),
         ),
