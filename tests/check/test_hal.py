@@ -116,6 +116,9 @@ def test_later_interface_sets_key_and_iv_once_or_is_given_a_configuration() -> N
     assert functions(second) == ["HAL_CRYP_SetConfig", "HAL_CRYP_Decrypt"]
     assert (stored(second)["KeyIVConfigSkip"], stored(second)["pKey"]) == (0, "key")
     assert next(b for b in second.buffers if b.name == "key").data == words(KEY)
+    caller(Step("setkey", key=IV))
+    other = caller.crypt()
+    assert (stored(other)["KeyIVConfigSkip"], functions(other)[0]) == (1, "HAL_CRYP_SetConfig")
 
 
 def test_a_handle_is_initialised_anew_after_another_one_was_given_up() -> None:

@@ -144,7 +144,7 @@ class Cryp:
         if step.does == "free":
             return self._free(step, state, chains)
         if step.does == "setkey":
-            chain.key, state.place, state.running = step.key, step.place, ""
+            chain.key, state.place, state.running, state.rekeyed = step.key, step.place, "", True
             return Plan()
         if step.does == "crypt":
             return self._crypt(step, chain, state, chains)
@@ -182,13 +182,13 @@ class Cryp:
     ) -> tuple[tuple[Deed, ...], tuple[Buffer, ...], tuple[int, ...]]:
         """Deeds that give a handle its parameters, buffers for them, contexts to be zeroed first.
 
-        `anew`: whatever was; `parts`: a new handle's first message may come in several calls.
+        `anew`: whatever was; `parts`: the first message of a handle or a key may come in several calls.
         """
         handle = Context(step.context)
         anew = anew or not state.ready or (self.form.end == "_DMA" and not state.last)
         named = {"Init.DataType": DATATYPE_8B["CRYP"], "Init.DataWidthUnit": BYTES, **members}
         if self.keeps:
-            state.once = anew and parts
+            state.once, state.rekeyed = parts and (anew or state.rekeyed), False
             named["Init.KeyIVConfigSkip"] = ONCE if state.once else 0
         state.ready = True
         if anew or not self.later or "HAL_CRYP_SetConfig" not in self.linked or CONFIG not in self.structs.layouts:

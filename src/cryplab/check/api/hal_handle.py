@@ -96,7 +96,8 @@ class State:
     `ready`: initialised, and the block not de-initialised since. `last`: no other handle has used the block since.
     `running`: the message that a further call would go on with, empty for none. `fed`: bytes of it so far.
     `pending`: bytes of it that the caller still holds. `place`: where its key lies. `iv`, `aad`: of a message that
-    the next call begins. `once`: the handle is set to load key and IV for its first call only.
+    the next call begins. `once`: the handle is set to load key and IV for its first call only. `rekeyed`: it was
+    given another key since its last call.
     """
 
     block: str
@@ -110,6 +111,7 @@ class State:
     aad: bytes = b""
     aad_place: Place = ALIGNED
     once: bool = False
+    rekeyed: bool = False
 
 
 def state_of(chain: Chain, block: str) -> State:
