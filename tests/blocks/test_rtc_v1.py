@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from test_rtc_v2 import BKP0R, BKP19R, CR, DR, INITF, ISR, PRER, SECOND, SSR, TR, set_calendar, unlock
+
 from cryplab.blocks.rtc_v1 import RtcV1
 
 COSEL, BYPSHAD, SHIFTR, CALR, TAFCR, ALRMASSR = 1 << 19, 1 << 5, 0x2C, 0x3C, 0x40, 0x44
