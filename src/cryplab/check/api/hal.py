@@ -39,6 +39,7 @@ HASHES = {"MD5": "HASH_MD5", "SHA-1": "HASH_SHA1", "SHA-224": "HASHEx_SHA224", "
 STATUSES = {1: "HAL_ERROR", 2: "HAL_BUSY", 3: "HAL_TIMEOUT"}
 STATUS_BITS = 0xFF
 WORD_BYTES, BLOCK_BYTES = 4, 64
+EMPTY = "releases differ in whether they refuse an empty message"
 ANOTHER = "the running digest lives in the block, and another handle has used it since"
 
 
@@ -155,7 +156,8 @@ class Hal:
             self._structs.store("handle", HASH, members), init("HAL_HASH_Init", "handle"),
             self._started("handle", start, length), tuple(Call(f, ("handle", "output", TIMEOUT_MS)) for f in finish),
         )  # fmt: skip
-        return Plan(made, tuple(buffers), ("output",), unfinished=self.form.unfinished)
+        why = "" if length else EMPTY
+        return Plan(made, tuple(buffers), ("output",), unfinished=self.form.unfinished, may_refuse=why)
 
     def _unfit(self, step: Step, keyed: bool) -> str:
         """Why there is no such call, or an empty string."""
@@ -232,7 +234,8 @@ class Hal:
         buffers = (Buffer("input", data, offset=step.place.input), _digest(step, chain.kind))
         made = deeds(made, self._started(Context(step.context), self._last(chain.kind), len(data)))
         state.running, state.fed, state.pending = "", 0, b""
-        return Plan(made, buffers, ("output",), clear=clear, unfinished=self.form.unfinished)
+        why = "" if data else EMPTY
+        return Plan(made, buffers, ("output",), clear=clear, unfinished=self.form.unfinished, may_refuse=why)
 
     def _begun(self, step: Step, state: State, chains: Mapping[int, Chain]) -> tuple[tuple[Deed, ...], tuple[int, ...]]:
         """What comes before the first call of a message; contexts to be zeroed."""
