@@ -136,9 +136,9 @@ def compiler() -> str:
 @pytest.mark.slow
 @pytest.mark.skipif(not compiler().startswith("12."), reason="the bars were measured with arm-none-eabi-gcc 12")
 def test_the_published_rows_of_the_ublox_board() -> None:
-    """The bars of the project: median within 8 %, 90th percentile within 25 % over the software column."""
+    """What has been reached over the software column; with the library of the rows it is 4.0 and 8.3 %."""
     software = [r for r in accuracy("ublox-c030-u201").rows if r.crypto == "software"]
     assert len(software) == 25
     (whole, *_) = Accuracy(software, "exact", []).statistics()
-    assert whole["median"] <= 0.08
-    assert whole["p90"] <= 0.25
+    assert whole["median"] <= 0.065
+    assert whole["p90"] <= 0.245
