@@ -84,7 +84,7 @@ F437: Final = Campaign(
         Reason("sha-256,hmac-sha256", "the port of 4.4.1 moved single words to HASH, that of 5.5.4 blocks of 16 "
                                       "(docs/wolfssl.md)", HARDWARE),
         Reason("rng", "Hash-DRBG over SHA-256 in HASH, and the port is another one (docs/wolfssl.md)", HARDWARE),
-        Reason("sha-256,hmac-sha256", "a buffer from the heap for every block, and the heap is newlib's (docs/wolfssl.md)",
+        Reason("sha-256,hmac-sha256", "a buffer from the heap, which is newlib's, for every block (docs/wolfssl.md)",
                SOFTWARE),
         Reason("ecc*,ecdhe*,ecdsa*", "64-bit code, C library, and another version of tfm (docs/wolfssl.md)", SOFTWARE),
         Reason("rsa*,dh*,poly1305,cha-poly", "64-bit code: GCC before 10 kept register pairs (docs/wolfssl.md)",
