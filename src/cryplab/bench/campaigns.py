@@ -65,7 +65,7 @@ UBLOX: Final = Campaign(
 F217: Final = Campaign(
     "stm3221g-eval", "wolfssl", PLAIN, "ctaocrypt",
     conditions="published: CyaSSL 2.4 under FreeRTOS, a compiler that was not named, by its settings Keil's; "
-               "here: wolfCrypt 5.5.4, GCC -O2, a heap like FreeRTOS's",
+               "here: wolfCrypt 5.5.4, GCC -O2, a heap behind a mutex",
     reasons=(
         Reason("md5,sha", "the port of 5.5.4 writes one word a call and moves 50 registers each time, that of 2012 "
                           "neither (docs/wolfssl.md)", HARDWARE),

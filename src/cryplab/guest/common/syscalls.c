@@ -24,9 +24,9 @@ void *_sbrk(ptrdiff_t amount)
 
 struct _reent;
 
-/* wolfSSL's published rows come from programs under FreeRTOS, whose heap suspends the scheduler; mbed TLS's from one under
- * RTX 5, where the C library's heap is behind a mutex. */
-#if defined(CRYPLAB_HAL) || defined(CRYPLAB_SPL)
+/* wolfSSL's published rows of F4 come from programs under FreeRTOS, whose heap suspends the scheduler; mbed TLS's from one
+ * under RTX 5, where the C library's heap is behind a mutex, which fits the rows of F2 better, too (docs/wolfssl.md). */
+#if defined(CRYPLAB_HAL)
 #define TAKE_HEAP() kernel_suspend()
 #define GIVE_HEAP() kernel_resume()
 #else
