@@ -192,20 +192,21 @@ class TlsResult:
         if self.ending.alert >= 0:
             parts.append(f"alert {self.ending.alert} ({ALERTS.get(self.ending.alert, 'unknown')})")
             parts += [hint for number, hint in ALERT_HINTS.items() if number == self.ending.alert]
-        parts += self._verdict()
+        parts += self._verdict(parts[0])
         parts += [f"the wire: {text}" for text in self.failures if not text.endswith(OWN_DOING)]
         parts += [f"the wire: {text} was not allowed" for text in self.refused]
         return f"failed at {STAGES[self.ending.stage]}: {'; '.join(parts)}"
 
-    def _verdict(self) -> list[str]:
-        """Why the certificate was not accepted, and what it was held against."""
+    def _verdict(self, said: str) -> list[str]:
+        """Why the certificate was not accepted, unless it was `said`, and what it was held against."""
         refused = VERDICT.search(self.console)
         if refused is None:
             return []
         asked = re.search(r"^Connecting with (.*)$", self.console, re.MULTILINE)
         name, today = asked[1] if asked else self.target.host, self.report.machine.date
         words = "; ".join(line.strip() for line in refused[1].splitlines())
-        return [f"{words} (the board asked for {name}, its date is {today:%Y-%m-%d})"]
+        held = f"the board asked for {name}, its date is {today:%Y-%m-%d}"
+        return [held if said.endswith(words) else f"{words} ({held})"]
 
     def to_json(self) -> dict[str, Any]:
         """One document."""
