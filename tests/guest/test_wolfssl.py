@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,8 @@ from cryplab.bench.selftest import selftest
 from cryplab.errors import CryplabError, ToolError, UsageError
 from cryplab.guest import build, programs, sources, wolfssl
 from cryplab.guest.targets import BOARDS, Target
+from cryplab.layout import layouts
+from cryplab.machine import Machine
 from firmware_builds import needs_gcc
 
 F2, F4 = BOARDS["stm3221g-eval"], BOARDS["stm32f437i-eval"]
@@ -151,6 +154,49 @@ def test_wolfcrypts_own_test_passes_on_hardware(board: str) -> None:
     assert cases["AES"].operations > 10
     assert cases["SHA-256"].operations == 0 if board == "stm3221g-eval" else cases["SHA-256"].operations > 0
     assert ("HMAC-KDF" in cases) == (board != "stm3221g-eval"), "see docs/wolfssl.md"
+
+
+def three_tasks(board: str, *, locks: bool = True, **limits: Any) -> tuple[Machine, list[dict[str, int]]]:
+    """Run `tasks`, observed; rounds and wrong results of the second and third task."""
+    library()
+    elf = build("tasks", board, "wolfssl", build="hardware")
+    machine = Machine(board)
+    machine.load(elf)
+    if not locks:
+        machine.stub(["wc_LockMutex=0", "wc_UnLockMutex=0"])
+    machine.observe()
+    machine.run(**limits)
+    work, base = layouts(elf, {"work"})["work"], machine.symbol("works").address
+    return machine, [
+        {name: machine.read_word(base + task * work.size + work[name].offset) for name in ("rounds", "wrong")}
+        for task in range(2)
+    ]
+
+
+@needs_gcc
+@pytest.mark.slow
+@pytest.mark.parametrize("board", ["stm3221g-eval", "stm32f437i-eval"])
+def test_three_tasks_share_the_engines(board: str) -> None:
+    """Up to the last symmetric test of wolfCrypt; docs/wolfssl.md tells of runs to the end, which take minutes."""
+    machine, tasks = three_tasks(board, until="AES-CCM  test passed!", seconds=4)
+    assert "AES-CCM  test passed!" in machine.console.text
+    assert "failed" not in machine.console.text
+    assert [task["wrong"] for task in tasks] == [0, 0]
+    assert min(task["rounds"] for task in tasks) > 100
+    assert machine.read_word(machine.symbol("tasks_switches").address) > 3000
+    assert machine.observer is not None
+    assert not machine.observer.findings, machine.observer.findings.show()
+    assert machine.reports.guest_errors == {}
+
+
+@needs_gcc
+@pytest.mark.slow
+def test_three_tasks_without_locks_are_found_out() -> None:
+    """The same with the mutex doing nothing: results are wrong, and the findings say why."""
+    machine, tasks = three_tasks("stm32f437i-eval", locks=False, seconds=1.0)
+    assert sum(task["wrong"] for task in tasks) > 0
+    assert machine.observer is not None
+    assert {"O1", "O13"} <= {finding.rule for finding in machine.observer.findings}
 
 
 @needs_gcc
