@@ -127,7 +127,9 @@ class Side:
         """What went wrong, in a sentence."""
         if (self.outcome.reason, self.outcome.code) == ("finished", 0):
             return ""
-        said = [line for line in self.machine.console.text.splitlines() if "failed" in line or "wrong" in line]
+        said = [
+            line for line in self.machine.console.text.splitlines() if "() failed" in line or "came back wrong" in line
+        ]
         return f"{self.name}: {said[-1] if said else self.outcome.text or self.outcome.reason}"
 
     @property
