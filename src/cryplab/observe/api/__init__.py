@@ -31,7 +31,8 @@ class Function:
     """One function of a crypto API.
 
     `does`: "init", "free", "setkey", "starts", "aad", "update", "finish", "crypt" (one call, one result), "clone",
-    "random", "seed" (of a generator, which tests what a random function gives it). `algorithm`: AES, DES, TDES, MD5,
+    "random", "seed" (of a generator, which tests what a random function gives it); others mean nothing to rules, such
+    as "interrupt". `algorithm`: AES, DES, TDES, MD5,
     SHA-1, SHA-256 (with SHA-224), RNG, or empty for several.
     `mode`: ECB, CBC, ... ; `direction`: "encrypt", "decrypt", or empty when argument `mode` (1 encrypts) or `dir` (0
     encrypts) says it.
