@@ -74,15 +74,18 @@ def call_address(image: Image, caller: str, callee: str) -> int:
     return int(line.split(":")[0], 16)
 
 
-def stopped_in_leaf(image: Image) -> tuple[dict[str, int], dict[int, int]]:
-    """Registers and stack as they are at leaf's first instruction, by the calls' addresses and prologues."""
+def stopped_in_leaf(image: Image, last: int | None = None) -> tuple[dict[str, int], dict[int, int]]:
+    """Registers and stack as they are at leaf's first instruction, by the calls' addresses and prologues.
+
+    `last`: where `outer` returns to, if not to `reset`.
+    """
     inner = (call_address(image, "middle", "leaf") + 4) | 1
     outer = (call_address(image, "outer", "middle") + 4) | 1
     reset = (call_address(image, "reset", "outer") + 4) | 1
     registers = {"pc": image.symbols.find("leaf").address, "lr": inner, "sp": 0x2000_1000}
     cfa = 0x2000_1000
     memory: dict[int, int] = {}
-    for function, returns in (("middle", outer), ("outer", reset)):
+    for function, returns in (("middle", outer), ("outer", last or reset)):
         rules = image.debug.frame_rules(image.symbols.find(function).end - 4)
         assert rules is not None
         row = image.debug.frame_rules(call_address(image, function, "leaf" if function == "middle" else "middle"))
@@ -101,6 +104,14 @@ def test_call_stack_by_frame_table(elf: Path) -> None:
     assert all(f.sure for f in frames[:3])
     assert show_stack(frames).splitlines()[1].startswith("#1  0x0800")
     assert "fw.c:11" in show_stack(frames)
+
+
+def test_call_stack_ends_with_the_first_function_of_a_thread(elf: Path) -> None:
+    """A kernel has it return to a function that ends the thread; nothing before that function calls."""
+    image = load(elf)
+    registers, memory = stopped_in_leaf(image, last=image.symbols.find("reset").address | 1)
+    frames = call_stack(image, registers, lambda address: memory.get(address, 0))
+    assert [f.function.split("+")[0] for f in frames] == ["leaf", "middle", "outer"]
 
 
 def test_call_stack_without_table_is_a_guess(elf: Path) -> None:

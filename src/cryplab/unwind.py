@@ -3,7 +3,8 @@
 The compiler's call frame table (.debug_frame, .eh_frame) is followed where there is one. Where there
 is none (assembly, a ROM, a corrupt stack), the stack is searched for words that look like return
 addresses: odd, into the image's code, just behind a call; such frames are marked `sure=False`.
-An exception's frame (EXC_RETURN in LR) is stepped over, the FPU part included.
+An exception's frame (EXC_RETURN in LR) is stepped over, the FPU part included. A stack ends at the
+first function of a thread: the kernel has it return to the beginning of another, which no call precedes.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def _walk(
             guessed = True
         exception = caller is not None and caller[PC] >= EXC_RETURN_FIRST
         yield address, sure, exception
-        if caller is None:
+        if caller is None or (not exception and _ends_thread(image, caller[PC])):
             return
         if exception:
             caller = _interrupted(caller, registers, read_word)
@@ -155,6 +156,12 @@ def _after_call(image: Image, address: int) -> bool:
     first, second = int.from_bytes(code[:2], "little"), int.from_bytes(code[2:], "little")
     long_call = first & 0xF800 == 0xF000 and second & 0xD000 == 0xD000
     return long_call or second & 0xFF87 == 0x4780
+
+
+def _ends_thread(image: Image, address: int) -> bool:
+    """A return address that a kernel made: the beginning of a function, behind something that is no call."""
+    symbol = image.symbols.at(address & ~1)
+    return symbol is not None and symbol.entry | 1 == address | 1 and not _after_call(image, address)
 
 
 def _interrupted(handler: list[int], registers: dict[str, int], read_word: ReadWord) -> list[int] | None:
