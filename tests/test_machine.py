@@ -44,6 +44,14 @@ def test_until_ends_the_run_when_the_text_appears() -> None:
     assert machine.console.text == "hello\nmemory ok\n"
 
 
+def test_a_store_through_a_null_pointer_meets_the_flash_that_is_seen_at_0() -> None:
+    machine = start()
+    machine.bus.write(0, 0x1234_5678, 4)
+    assert machine.reports.unmapped_accesses == {}
+    (error,) = machine.reports.guest_errors.values()
+    assert error.text.startswith("FLASH: store to 0x00000000 while CR.PG=0")
+
+
 @pytest.mark.parametrize(("mode", "text"), [(1, "by itm\n"), (2, "by rtt, longer than the ring of sixteen\n")])
 def test_other_consoles(mode: int, text: str) -> None:
     machine, outcome = run(mode, seconds=0.2)

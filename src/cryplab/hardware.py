@@ -163,7 +163,8 @@ class Hardware:
         flash.memory = self.memories[0]
         flash.on_access_control = self.core.set_flash
         flash.on_changed = self.core.flush
-        self.bus.attach_flash(self.chip.flash.base, self.chip.flash.size, flash.program)
+        for base in (self.chip.flash.base, 0):
+            self.bus.attach_flash(base, self.chip.flash.size, flash.program)
 
     @property
     def rcc(self) -> Any:

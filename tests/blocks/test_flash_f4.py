@@ -146,6 +146,7 @@ def test_programming_takes_16_microseconds_and_tells() -> None:
     ("cr", "address", "width", "flag"),
     [
         (0, BASE, 1, PGSERR),
+        (0, 0, 4, PGSERR),
         (PG | X8, BASE, 4, PGPERR),
         (PG | X32, BASE, 2, PGPERR),
         (PG | X32, BASE + 14, 4, PGAERR),

@@ -231,8 +231,11 @@ class FlashF4(Block):
         self._occupy(seconds, bank_2=all(offset >= BANK_BYTES for offset, _ in ranges))
 
     def program(self, address: int, value: int, width: int) -> None:
-        """A store of `width` bytes to the flash: bits go from 1 to 0 when CR.PG is set, else it is an error."""
-        offset = address - self.base_address
+        """A store of `width` bytes to the flash: bits go from 1 to 0 when CR.PG is set, else it is an error.
+
+        Below `base_address` the flash is seen from 0 on, where null pointers lead to.
+        """
+        offset = address - self.base_address if address >= self.base_address else address
         if self.cr.LOCK or not self.cr.PG or self._busy is not None:
             self._fail("PGSERR", f"store to {address:#010x} while CR.PG=0, CR.LOCK=1 or SR.BSY=1")
         elif width != 1 << self.cr.PSIZE and not (width == 4 and self.cr.PSIZE == 3):
@@ -244,7 +247,7 @@ class FlashF4(Block):
         else:
             old = int.from_bytes(self.memory[offset : offset + width], "little")
             self.memory[offset : offset + width] = (old & value).to_bytes(width, "little")
-            self.on_changed(address, width)
+            self.on_changed(self.base_address + offset, width)
             self._occupy(PROGRAM_SECONDS, bank_2=offset >= BANK_BYTES)
 
     def _protected(self, offset: int) -> bool:
