@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -14,7 +15,7 @@ from cryplab.errors import ToolError
 from cryplab.guest import build, sources
 from cryplab.tls import SUITES, Suite, TlsResult, tls_client, tls_echo
 from firmware_builds import needs_gcc
-from tls.servers import HELLO, NOW, Identity, make_identity, needs_openssl, openssl_server
+from tls.servers import HELLO, NOW, Identity, make_identity, needs_openssl, openssl_server, plain_server
 
 pytestmark = [pytest.mark.slow, needs_gcc]
 BAD_RECORD_MAC = 20
@@ -121,6 +122,20 @@ def test_what_the_library_says_of_a_wrong_name_and_an_old_ca(session: Session) -
     result = session("ECDHE-ECDSA-AES128-SHA", date=NOW + timedelta(days=60))
     assert result.ending.error == CA_EXPIRED
     assert "failed at setting up: wolfSSL_CTX_load_verify_buffer() failed: -151: ASN date error" in result.failure
+
+
+def test_a_server_of_something_else_and_one_that_ends_early(identities: dict[str, Identity]) -> None:
+    settings: dict[str, Any] = {"ca": identities["RSA"].ca, "date": NOW, "library": "wolfssl"}
+    with plain_server(lambda connection: connection.sendall(b"220 mail.test ESMTP\r\n" * 4)) as port:
+        failure = tls_client(f"localhost:{port}", **settings).failure
+    assert "-326: record layer version error; what came is no TLS record; is it a TLS server that listens" in failure
+
+    def read_and_close(connection: socket.socket) -> None:
+        connection.recv(4096)
+
+    with plain_server(read_and_close) as port:
+        failure = tls_client(f"localhost:{port}", **settings).failure
+    assert "the server closed the connection in the middle" in failure or "connection refused or reset" in failure
 
 
 @needs_openssl

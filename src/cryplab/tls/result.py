@@ -39,9 +39,14 @@ ALERTS = {  # source: RFC 5246, section 7.2
     48: "unknown_ca", 50: "decode_error", 51: "decrypt_error", 70: "protocol_version", 71: "insufficient_security",
     80: "internal_error", 112: "unrecognized_name",
 }  # fmt: skip
-HINTS = {  # by what the library said
-    "indicated an EOF": "the server closed the connection in the middle of the conversation",
-    "invalid SSL record": "what came is no TLS record; is it a TLS server that listens there?",
+SERVER_ENDED = "the server closed the connection in the middle of the conversation"
+NO_TLS = "what came is no TLS record; is it a TLS server that listens there?"
+HINTS = {  # by what the library said: mbed TLS, wolfSSL
+    "indicated an EOF": SERVER_ENDED,
+    "invalid SSL record": NO_TLS,
+    "error state on socket": SERVER_ENDED,
+    "record layer version error": NO_TLS,
+    "unknown type in record hdr": NO_TLS,
 }
 ALERT_HINTS = {
     40: "nothing in common: cipher suite, curve, or the kind of the server's key (RSA, ECDSA)",
