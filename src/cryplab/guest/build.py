@@ -99,7 +99,7 @@ def build(
     """
     _known("library", library, LIBRARIES)
     if library == "wolfssl":
-        program = program if program in network.PROGRAMS else wolfssl.program_of(program)
+        program = wolfssl.program_of(program)
     else:
         _known("program", program, (*PROGRAMS, *network.PROGRAMS))
     if math and library != "wolfssl":

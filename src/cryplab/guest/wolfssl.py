@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cryplab.errors import UsageError, nearest
+from cryplab.guest import network
 from cryplab.guest.targets import Target
 
 __all__ = ["BUILDS", "MATHS", "PROGRAMS", "ProgramParts", "family_of", "math_of", "parts", "program_of"]
@@ -59,10 +60,9 @@ class ProgramParts:
 def program_of(name: str) -> str:
     """The program's own name; the self-test is wolfCrypt's `test`. Raises: UsageError."""
     program = ALIASES.get(name, name)
-    if program not in PROGRAMS:
-        raise UsageError(
-            f"wolfssl has no program '{name}'{nearest(name, PROGRAMS) or '.'} There is {', '.join(PROGRAMS)}"
-        )
+    there = (*PROGRAMS, *network.PROGRAMS)
+    if program not in there:
+        raise UsageError(f"wolfssl has no program '{name}'{nearest(name, there) or '.'} There is {', '.join(there)}")
     return program
 
 
