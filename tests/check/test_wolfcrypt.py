@@ -15,6 +15,8 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryplab.check import check
 from cryplab.check.api import Chain, Plan
 from cryplab.check.api.wolfcrypt import ERRORS, HMAC_TYPES, WolfCrypt
+from cryplab.check.cases.common import Maker
+from cryplab.check.cases.mixed import cases as mixed_cases
 from cryplab.check.paste import as_python
 from cryplab.check.report import CheckResult
 from cryplab.check.script import Place, Step
@@ -124,6 +126,16 @@ def test_long_results_are_compared_by_digest() -> None:
     assert text.startswith("from hashlib import sha256\n\nfrom cryplab.check import booted\n")
     assert 'machine.call("wc_AesCbcEncrypt", context0, output, b"\\x00" * 65536, 65536) == 0' in text
     assert f'assert sha256(machine.read_memory(output, 65536)).hexdigest() == "{digest}"' in text
+
+
+def test_interleaved_gcm_in_parts_encrypts_where_it_cannot_decrypt() -> None:
+    """One lane that is not supported would end the whole case."""
+    one_way = [c for c in mixed_cases(Maker("default", 0, lambda kind: kind != "GCM starts decrypt"))]
+    both = [c for c in mixed_cases(Maker("default", 0))]
+    assert {s.encrypt for c in both for s in c.steps if s.does == "starts" and s.iv} == {True, False}
+    assert {s.encrypt for c in one_way for s in c.steps if s.does == "starts" and s.iv} == {True}
+    assert [(c.title, len(c.steps)) for c in one_way] == [(c.title, len(c.steps)) for c in both]
+    assert api("wc_AesGcmEncryptInit").needs("GCM starts decrypt") is None
 
 
 def test_what_a_status_means() -> None:

@@ -27,6 +27,7 @@ __all__ = ["APIS", "BOOT_SECONDS", "Ran", "Session", "all_kinds", "at_edge", "bo
 APIS = ("auto", *(api.name for api in known.KNOWN))
 RANDOM_KINDS = ("POLL", "CTR-DRBG", "HASH-DRBG")
 BY_INTERRUPT = "hal-it"
+GCM_PARTS = ("GCM starts", "GCM starts decrypt")
 SWITCHES_PER_CALL = 24
 BOOT_SECONDS = 10.0
 "Virtual time in which the firmware must come to its first crypto call, sleep or end."
@@ -66,7 +67,7 @@ def all_kinds(api: Api) -> list[str]:
     kinds += [f"{kind} life" for kind in (*ONE_DIRECTION, "GCM", "CCM", *HASHES)]
     ways = (True, False)
     kinds += [key_kind(kind, size, way) for kind in ONE_DIRECTION for size in (16, 24) for way in ways]
-    return [*kinds, *(f"{kind} {what}" for kind in ("GCM", "CCM") for what in ("seal", "unseal")), "GCM starts"]
+    return [*kinds, *(f"{kind} {what}" for kind in ("GCM", "CCM") for what in ("seal", "unseal")), *GCM_PARTS]
 
 
 def boot(machine: Machine, entries: Sequence[str], init: Sequence[str] = (), seconds: float = BOOT_SECONDS) -> str:

@@ -112,7 +112,7 @@ class Cryp:
         return (name,) if self.form.end == "_IT" else ()
 
     def _aead_needs(self, algorithm: str, what: str) -> tuple[str, ...] | None:
-        if what == "starts":
+        if what.startswith("starts"):
             able = algorithm == "AES-GCM" and (self.keeps or not self.later)
             return (*(self.function(algorithm, way) for way in (True, False)), self.last(algorithm)) if able else None
         calls = {"seal": (self.function(algorithm, True),), "unseal": (self.function(algorithm, False),)}.get(what, ())

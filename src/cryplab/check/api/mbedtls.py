@@ -144,7 +144,7 @@ class MbedTls:
     @staticmethod
     def _aead_needs(module: str, what: str) -> tuple[str, ...]:
         prefix = f"mbedtls_{module}"
-        if what == "starts":
+        if what.startswith("starts"):
             return (f"{prefix}_starts", f"{prefix}_update", f"{prefix}_finish")
         if what == "seal":
             return (f"{prefix}_crypt_and_tag" if module == "gcm" else f"{prefix}_encrypt_and_tag",)

@@ -66,7 +66,8 @@ def _interleave(make: Maker) -> Iterator[Case]:
         for number in range(make.pick(3, 25, 200)):
             rng = make.rng("interleave", family, number)
             count = 2 + number % (MOST_CONTEXTS - 1)
-            lanes = [_lane(rng, rng.choice(known), context, modes) for context in range(count)]
+            both_ways = make.available("GCM starts decrypt")
+            lanes = [_lane(rng, rng.choice(known), context, modes, both_ways) for context in range(count)]
             yield case("interleave", MIXED, f"{family}, {count} contexts, {number}", list(_woven(rng, lanes)))
 
 
@@ -80,8 +81,8 @@ def _woven(rng: random.Random, lanes: list[list[Step]]) -> Iterator[Step]:
             left.remove(lane)
 
 
-def _lane(rng: random.Random, name: str, context: int, modes: Mapping[str, Mode]) -> list[Step]:
-    """What one context does, start to end."""
+def _lane(rng: random.Random, name: str, context: int, modes: Mapping[str, Mode], both_ways: bool = True) -> list[Step]:
+    """What one context does, start to end; `both_ways`: GCM in parts decrypts, too."""
     if name in HASHES:
         steps = [*opened(name, context=context), Step("starts", context)]
         steps += [Step("update", context, data=rng.randbytes(rng.choice((0, 1, 7, 33, 64, 80)))) for _ in range(5)]
@@ -98,7 +99,7 @@ def _lane(rng: random.Random, name: str, context: int, modes: Mapping[str, Mode]
                 context,
                 iv=rng.randbytes(12),
                 aad=rng.randbytes(rng.randrange(40)),
-                encrypt=rng.random() < 0.5,
+                encrypt=rng.random() < 0.5 or not both_ways,
             )
         )
         steps += [Step("update", context, data=rng.randbytes(size)) for size in (16, 48, 32, rng.randrange(1, 16))]
