@@ -73,6 +73,21 @@ def test_zero_handed_out_by_a_function() -> None:
         assert p.rules == rules
 
 
+def test_one_byte_of_each_word_handed_out() -> None:
+    """A driver that fills memory with the word as `memset` takes it, its lowest byte."""
+    p = Play()
+    start(p)
+    output, olen = p.put(bytes(16)), p.put(b"\x10\0\0\0")
+    with p.call("mbedtls_hardware_poll", 0, output, 16, olen):
+        for value in (0x1234_5678, 0x9ABC_DE78, 0x1357_9BDF, 0x2468_ACE0):
+            p.r("RNG.SR", DRDY)
+            p.r("RNG.DR", value)
+        p.put(b"\x78" * 8 + b"\xdf" * 4 + b"\xe0" * 4, output)
+    finding = p.only("O16")
+    assert finding.title == "one byte of each random word handed out"
+    assert "78787878 78787878" in finding.text
+
+
 def test_part_of_the_output_left() -> None:
     """Cases B106, B113."""
     p = Play()

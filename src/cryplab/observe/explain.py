@@ -148,7 +148,7 @@ KINDS: dict[str, Kind] = {
     ),
     "rng-output-handling": Kind(
         "random words obtained but not put in the whole output",
-        "loop until every byte is stored, and report how many were",
+        "loop until every byte of every word is stored, and report how many were",
     ),
     "error-swallowed": Kind("error result lost", "return the error, and test the return value at every level"),
     "clock-not-enabled": Kind(

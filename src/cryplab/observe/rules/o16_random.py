@@ -15,6 +15,8 @@ POLLS_WITH_ERROR = 1000
 RECOVERIES = 100
 "Starts of the generator with no word between: more is no recovery."
 WORD_BYTES = 4
+WORDS_TO_JUDGE = 4
+"So many words of four equal bytes in a row are no chance."
 
 
 class Entropy(Rule):
@@ -83,8 +85,15 @@ class Entropy(Rule):
         chunks = [output[i : i + WORD_BYTES] for i in range(0, len(output) - WORD_BYTES + 1, WORD_BYTES)]
         zero = next((c for c in chunks if not any(c) and 0 in words), None)
         repeated = next((a for a, b in itertools.pairwise(chunks) if a == b and any(a)), None)
+        single = len(chunks) >= WORDS_TO_JUDGE and all(c == c[:1] * WORD_BYTES for c in chunks)
         if zero is not None:
             self._handed_out(shadow, call, stamp, "0")
+        elif single:
+            self.found(
+                "rng-output-handling", shadow, stamp, "one byte of each random word handed out",
+                f"{call} returned success; the four bytes of every word of its {len(output)} bytes are the same, "
+                f"{chunks[0].hex()} {chunks[1].hex()} ...: 8 of 32 random bits.", call=call,
+            )  # fmt: skip
         elif repeated is not None and call.caller is not None and call.caller.function.does == "seed":
             call.caller.marks["repeated"] = call, repeated
         elif repeated is not None:
