@@ -1,4 +1,4 @@
-/* Real-time clock and backup domain (STM32F4), under the vendor's names; see stm32f4.h. */
+/* Real-time clock and backup domain (STM32F2, F4), under the vendor's names; see stm32f4.h. */
 #ifndef STM32F4_RTC_H
 #define STM32F4_RTC_H
 
