@@ -170,7 +170,7 @@ class Symbols:
         return found[0]
 
     def _named(self, name: str) -> list[Symbol]:
-        """Every symbol of that name with the strongest binding there is; a run asks for the same few again and again."""
+        """Every symbol of that name with the strongest binding there is; runs ask for the same few again and again."""
         if name not in self._asked:
             self._asked[name] = self._strongest(name)
         return self._asked[name]
