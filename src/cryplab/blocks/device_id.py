@@ -10,12 +10,15 @@ __all__ = ["DeviceIdF4"]
 
 UNIQUE_ID = (0x0041_0028, 0x3235_470F, 0x3439_3330)
 "Default identity: wafer position 0x28, 0x41; wafer 0x0F; lot `G520394` in ASCII."
+WORD = 0xFFFF_FFFF
 
 
 class DeviceIdF4(Block):
     """One-time programmable area (blank) with the identity words behind it.
 
     Options: `unique_id` three words, `flash_kib` size of the flash in units of 1024 bytes, `package` code.
+    `seed` makes it another chip of the wafer: it is added to the lowest word, from which boards on one wire, whose
+    seeds differ, make addresses that differ.
 
     Departures: the one-time programmable area cannot be programmed and reads erased.
 
@@ -56,11 +59,22 @@ class DeviceIdF4(Block):
         **kwargs: Any,
     ) -> None:
         self._identity = unique_id, flash_kib, package
+        self._seed = 0
         super().__init__(*args, **kwargs)
+
+    @property
+    def seed(self) -> int:
+        """Which chip it is; 0 has `unique_id` itself."""
+        return self._seed
+
+    @seed.setter
+    def seed(self, seed: int) -> None:
+        self._seed = seed
+        self.on_reset()
 
     def on_reset(self) -> None:
         """The identity is burnt in."""
-        unique_id, flash_kib, package = self._identity
-        for state, word in zip(self.uid, unique_id, strict=True):
+        (lowest, *rest), flash_kib, package = self._identity
+        for state, word in zip(self.uid, ((lowest + self._seed) & WORD, *rest), strict=True):
             state.value = word
         self.fsize.F_SIZE, self.package.PKG = flash_kib, package
