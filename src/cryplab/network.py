@@ -9,7 +9,7 @@ emulation takes. With nothing open outside, time goes as fast as it can.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,12 +36,12 @@ MOST_WAITING = 64
 "Frames between wire and FIFO: with more, nothing is taken from the host."
 
 
-def make_wire(net: str | Wire, allow: Iterable[str]) -> Wire:
-    """The wire that `--net` names. Raises: UsageError, InputError."""
+def make_wire(net: str | Wire, allow: Iterable[str], names: Mapping[str, str] | None = None) -> Wire:
+    """The wire that `--net` names; `names` as in `Nat`. Raises: UsageError, InputError."""
     if isinstance(net, Wire):
         return net
     if net == "user":
-        return Nat(allow)
+        return Nat(allow, names=names)
     if net.startswith("tap:"):
         return Tap(net.removeprefix("tap:"))
     if net == "hub":

@@ -209,6 +209,15 @@ def test_what_goes_together_on_the_command_line(capfd: pytest.CaptureFixture[str
     assert command("run", elf, "--allow", "localhost:80") == 2
     assert command("run", elf, "--net", "user", "--allow", "localhost:x") == 2
     capfd.readouterr()
+    assert command("run", elf, "--name", "a.test=localhost") == 2
+    assert capfd.readouterr().err == (
+        "cryplab: --name goes with --net user; other wires have name servers of their own\n"
+    )
+    assert command("run", elf, "--net", "user", "--name", "a.test=localhost:80") == 2
+    assert capfd.readouterr().err == (
+        "cryplab: 'a.test=localhost:80': expected HOST=ADDRESS, such as developer.mbed.org=localhost; "
+        "a port goes with --allow\n"
+    )
     assert command("run", elf, "--board", "nucleo-f439zi", "--pcap", str(tmp_path / "no" / "file")) == 3
     assert capfd.readouterr().err.endswith("the capture cannot be written: No such file or directory\n")
 

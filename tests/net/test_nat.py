@@ -13,9 +13,10 @@ import pytest
 from guest_stack import COOKIE, MAC, Socket, Stack
 
 from cryplab.errors import UsageError
-from cryplab.net import Impaired, Nat
+from cryplab.net import Impaired, Nat, parse_name
 from cryplab.net.frames import ACK, RST, SYN, TCP, Ethernet, Icmp, Tcp, Udp, address
 from cryplab.net.nat_tcp import RETRIES
+from cryplab.network import make_wire
 
 GATEWAY, NAMES = address("10.0.2.2"), address("10.0.2.3")
 MIB = bytes(n * 7919 >> 5 & 0xFF for n in range(1 << 16)) * 16
@@ -124,6 +125,28 @@ def test_names_that_were_allowed_are_answered() -> None:
         assert nat_of(stack).complaints() == [
             "the guest asked for the name example.org, which is not allowed; --allow example.org:PORT lets it pass"
         ]
+
+
+def test_a_name_of_the_command_line_is_answered_but_opens_no_port() -> None:
+    wire = make_wire("user", ["localhost:1"], dict([parse_name("Developer.mbed.org = LOCALHOST")]))
+    stack = Stack(wire)
+    stack.dhcp()
+    assert ask_name(stack, "developer.mbed.org") == (0, ["10.0.2.2"])
+    refused = stack.connect(GATEWAY, 443)
+    stack.until(lambda: refused.state == "reset")
+    wire.close()
+    assert wire.complaints() == [
+        "the guest asked for TCP to 10.0.2.2:443, which is not allowed; --allow localhost:443 lets it pass"
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "a.test", "a.test=", "=localhost", "a=b=c", "a.test:80=localhost"])
+def test_names_that_make_no_sense(text: str) -> None:
+    with pytest.raises(UsageError) as error:
+        parse_name(text)
+    assert str(error.value) == (
+        f"'{text}': expected HOST=ADDRESS, such as developer.mbed.org=localhost; a port goes with --allow"
+    )
 
 
 def test_ping_is_answered_by_the_gateway() -> None:

@@ -81,6 +81,12 @@ def _impairment(_ctx: click.Context, _param: click.Parameter, value: str) -> dic
     return parse_impairment(value)
 
 
+def _names(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    from cryplab.net import parse_name
+
+    return dict(map(parse_name, values))
+
+
 # -- gathering -------------------------------------------------------------------------------------
 def gathered(name: str, kind: type[Any], *options: Decorator) -> Decorator:
     """Adds options to a command, which gets them as one object.
@@ -229,10 +235,11 @@ impair_option = click.option(
 
 @dataclass(frozen=True)
 class Network:
-    """`--net --allow --impair --pcap --peer --peer-board`."""
+    """`--net --allow --name --impair --pcap --peer --peer-board`."""
 
     net: str | None
     allow: tuple[str, ...]
+    names: dict[str, str]
     impair: dict[str, float]
     pcap: Path | None
     peer: Path | None
@@ -245,6 +252,14 @@ on_network = gathered(
     click.option("--net", metavar="user|hub|tap:NAME", help="At the Ethernet port: our NAT, a board, a TAP device."),
     click.option(
         "--allow", multiple=True, metavar="HOST:PORT", help="The guest may reach this; localhost is its 10.0.2.2."
+    ),
+    click.option(
+        "--name",
+        "names",
+        multiple=True,
+        callback=_names,
+        metavar="HOST=ADDRESS",
+        help="What the guest is told when it asks for HOST: localhost, an address, another name.",
     ),
     impair_option,
     click.option("--pcap", type=click.Path(path_type=Path), metavar="FILE", help="Every frame, for Wireshark."),

@@ -164,13 +164,15 @@ def _machine(on: OnBoard, when: InTime, given: Conditions, network: Network) -> 
     target = on.find()
     if network.allow and network.net != "user":
         raise UsageError("--allow goes with --net user; other wires reach whatever is at their other end")
+    if network.names and network.net != "user":
+        raise UsageError("--name goes with --net user; other wires have name servers of their own")
     if (network.net == "hub") != bool(network.peer):
         raise UsageError("--net hub and --peer FIRMWARE go together: a hub joins two boards")
     if network.impair and not network.net:
         raise UsageError("--impair goes with --net; without it there is no wire")
     machine = Machine(target, seed=when.seed, clock=when.clock, strict=given.strict, date=when.date)
     if network.net and network.net != "hub":
-        machine.connect(_impaired(make_wire(network.net, network.allow), network, machine))
+        machine.connect(_impaired(make_wire(network.net, network.allow, network.names), network, machine))
     return machine
 
 

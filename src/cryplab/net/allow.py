@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from cryplab.errors import UsageError
 from cryplab.net.frames import address, dotted
 
-__all__ = ["GATEWAY", "HOST_LOOPBACK", "AllowList", "Allowed", "parse"]
+__all__ = ["GATEWAY", "HOST_LOOPBACK", "AllowList", "Allowed", "parse", "parse_name"]
 
 GATEWAY = address("10.0.2.2")
 "What a guest calls the host's loopback."
@@ -46,6 +46,16 @@ def parse(text: str) -> Allowed:
     if not host or (port and not port.isdigit()) or (port and not 0 < int(port) < 65536):
         raise UsageError(f"'{text}': expected HOST:PORT, such as localhost:4433")
     return Allowed(host.lower(), int(port or 0))
+
+
+def parse_name(text: str) -> tuple[str, str]:
+    """Name and what it stands for, of `HOST=ADDRESS`. Raises: UsageError."""
+    name, equals, target = (part.strip().lower() for part in text.partition("="))
+    if not (name and equals and target) or ":" in name + target or "=" in target:
+        raise UsageError(
+            f"'{text}': expected HOST=ADDRESS, such as developer.mbed.org=localhost; a port goes with --allow"
+        )
+    return name, target
 
 
 class AllowList:
