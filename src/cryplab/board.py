@@ -13,6 +13,8 @@ file needs a chip, the rest has defaults:
     phy     = "LAN8742A"       # Ethernet PHY, empty when there is none
     phy_address = 0
     phy_interface = "RMII"     # how it is wired, RMII or MII; empty: not checked
+    sram_base = 0x6400_0000    # external SRAM at bank 1 of FSMC or FMC, and its size
+    sram_kib = 2048            # 0 when there is none
     note    = "what one should know"
 """
 
@@ -24,7 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from cryplab import chips
-from cryplab.chip import Chip
+from cryplab.blocks.external_bank import SELECT_BYTES, ExternalBank
+from cryplab.chip import Chip, KiB
 from cryplab.errors import BoardError, nearest
 
 __all__ = ["Board", "bare", "find", "load", "names", "parse_hz"]
@@ -51,6 +54,8 @@ class Board:
     phy: str = ""
     phy_address: int = 0
     phy_interface: str = ""
+    sram_base: int = 0
+    sram_kib: int = 0
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -63,11 +68,25 @@ class Board:
             raise BoardError(f"{self.name}: phy_interface is '{self.phy_interface}', expected RMII or MII")
         if self.lse_hz < 0:
             raise BoardError(f"{self.name}: lse is {self.lse_hz} Hz, expected 0 or more")
+        self._check_sram()
         serials = _serials(self.chip)
         if self.console and self.console not in serials:
             raise BoardError(
                 f"{self.name}: console '{self.console}' is no serial port of {self.chip.name}"
                 f"{nearest(self.console, serials) or '.'} It has {', '.join(serials) or 'none'}"
+            )
+
+    def _check_sram(self) -> None:
+        if not self.sram_kib:
+            return
+        bank = next((p for p in self.chip.modelled if p.block is ExternalBank), None)
+        if bank is None:
+            raise BoardError(f"{self.name}: sram_kib is {self.sram_kib}, but {self.chip.name} has no FSMC or FMC")
+        first, size = self.sram_base, self.sram_kib * KiB
+        if not bank.base <= first < bank.end or not 0 < size <= SELECT_BYTES - first % SELECT_BYTES:
+            raise BoardError(
+                f"{self.name}: SRAM of {self.sram_kib} KiB at {first:#010x}: expected it within one of the four "
+                f"64 MiB at {bank.base:#010x}..{bank.end - 1:#010x}"
             )
 
 
@@ -139,6 +158,7 @@ def parse_hz(value: str | int, what: str = "frequency") -> int:
 KEYS: dict[str, type | tuple[type, ...]] = {
     "name": str, "title": str, "chip": str, "hse": (str, int), "bypass": bool, "lse": (str, int),
     "console": str, "phy": str, "phy_address": int, "phy_interface": str, "note": str,
+    "sram_base": int, "sram_kib": int,
 }  # fmt: skip
 
 
@@ -166,6 +186,8 @@ def load(path: Path) -> Board:
             phy=data.get("phy", ""),
             phy_address=data.get("phy_address", 0),
             phy_interface=data.get("phy_interface", ""),
+            sram_base=data.get("sram_base", 0),
+            sram_kib=data.get("sram_kib", 0),
             note=data.get("note", ""),
         )
     except BoardError as error:

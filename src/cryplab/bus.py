@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from cryplab.clock import Clock
-from cryplab.errors import BoardError, Unreachable
+from cryplab.errors import BoardError, BusError, Unreachable
 from cryplab.registers import Block, Reg
 from cryplab.reports import NotModelled, Reports
 from cryplab.served import Bridge, Served
@@ -235,7 +235,12 @@ class Bus:
         slot = self.slot_at(address)
         if slot is None:
             raise Unreachable(address, master)
-        return slot.block.read(address - slot.base, width) if slot.open and not slot.in_reset else 0
+        if not slot.open or slot.in_reset:
+            return 0
+        try:
+            return slot.block.read(address - slot.base, width)
+        except BusError:
+            raise Unreachable(address, master) from None
 
     def master_write(self, address: int, value: int, width: int, master: str) -> None:
         """A write by a bus master; raises Unreachable (flash cannot be written)."""
@@ -251,7 +256,10 @@ class Bus:
         if slot is None:
             raise Unreachable(address, master)
         if slot.open and not slot.in_reset:
-            slot.block.write(address - slot.base, value, width)
+            try:
+                slot.block.write(address - slot.base, value, width)
+            except BusError:
+                raise Unreachable(address, master) from None
 
     def master_read_bytes(self, address: int, size: int, master: str) -> bytes:
         """Bytes of memory for a bus master that copies many (Ethernet); raises Unreachable, blocks too."""

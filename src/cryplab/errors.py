@@ -21,7 +21,7 @@ import difflib
 from collections.abc import Iterable
 
 __all__ = [
-    "BoardError", "CryplabError", "DeclarationError", "FirmwareError", "GuestCrash", "InputError",
+    "BoardError", "BusError", "CryplabError", "DeclarationError", "FirmwareError", "GuestCrash", "InputError",
     "LimitReached", "StrictError", "ToolError", "Unreachable", "UsageError", "nearest",
 ]  # fmt: skip
 
@@ -82,6 +82,10 @@ class StrictError(CryplabError):
     """With `strict`: the guest broke a rule, or touched what is not modelled or not mapped."""
 
     exit_code = 1
+
+
+class BusError(Exception):
+    """Raised by what answers the processor (bus, blocks, bound callables): the access ends in a bus fault."""
 
 
 class Unreachable(Exception):

@@ -11,10 +11,11 @@ from typing import Any
 from cryplab.bench_memory import BENCH_BASE, BENCH_SIZE
 from cryplab.blocks import wiring_f4
 from cryplab.blocks.eth_v1 import EthV1
+from cryplab.blocks.external_bank import ExternalBank
 from cryplab.blocks.phy import make_phy
 from cryplab.board import Board
 from cryplab.bus import Bus, Remembered, Slot
-from cryplab.chip import Chip, Flash, Ram
+from cryplab.chip import Chip, Flash, KiB, Ram
 from cryplab.clock import Clock
 from cryplab.cpu.cortex_m import CortexM
 from cryplab.cpu.private import Private
@@ -149,6 +150,8 @@ class Hardware:
         if isinstance(block, EthV1) and self.board.phy:
             block.phy = make_phy(self.board.phy, self.board.phy_address)
             block.phy.interface = self.board.phy_interface
+        if isinstance(block, ExternalBank) and self.board.sram_kib:
+            block.sram_at, block.sram_bytes = self.board.sram_base - block.base, self.board.sram_kib * KiB
 
     def _wire_rcc(self) -> None:
         rcc = self.rcc

@@ -267,6 +267,8 @@ def one_board(board: Board, verbose: bool = False) -> Page:
     head.add_row("chip", f"{chip.name}, {chip.core}, up to {_mhz(chip.core_max_hz)} ({chip.manual})")
     head.add_row("clocks", f"HSE {_mhz(board.hse_hz)}, LSE {_mhz(board.lse_hz)}")
     head.add_row("console", board.console or "-")
+    if board.sram_kib:
+        head.add_row("SRAM", f"{board.sram_kib} KiB beside the chip, at {board.sram_base:#010x}")
     for name, what in algorithms.items():
         head.add_row(name, ", ".join(what) or "-")
     if board.note:
@@ -276,6 +278,7 @@ def one_board(board: Board, verbose: bool = False) -> Page:
     document = {
         "name": board.name, "title": board.title, "chip": chip.name, "core": chip.core, "manual": chip.manual,
         "core_max_hz": chip.core_max_hz, "hse_hz": board.hse_hz, "lse_hz": board.lse_hz, "console": board.console,
+        "sram_base": board.sram_base, "sram_kib": board.sram_kib,
         "memories": memories, "blocks": blocks, "not_modelled": absent, "algorithms": algorithms,
     }  # fmt: skip
     return Page(document, parts)

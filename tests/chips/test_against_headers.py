@@ -25,7 +25,7 @@ EXTI_LINES = {
     "PVD": "pvd", "TAMP_STAMP": "tamp_stamp", "RTC_WKUP": "rtc_wkup", "RTC_Alarm": "rtc_alarm", "ETH_WKUP": "eth_wkup",
     "OTG_FS_WKUP": "otg_fs_wkup", "OTG_HS_WKUP": "otg_hs_wkup",
 }  # fmt: skip
-NO_MODEL = {"SYSTEM", "OPTIONS", "OPTIONS2", "DEVICEID"}
+NO_MODEL = {"SYSTEM", "OPTIONS", "OPTIONS2", "DEVICEID", "FMC_BANK1"}
 "Places that the header has no base of its own for."
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from cryplab.blocks.eth_v1 import EthV1
+from cryplab.blocks.external_bank import ExternalBank
 from cryplab.blocks.exti_v1 import ExtiV1
+from cryplab.blocks.fsmc_v1 import FsmcV1
 from cryplab.blocks.gpio_v2 import GpioV2
 from cryplab.blocks.pwr_f4 import PwrF4
 from cryplab.blocks.rcc_f4 import RccF4
@@ -20,7 +23,7 @@ EXTI_RTC_ALARM, EXTI_ETHERNET, EXTI_TAMPER_STAMP, EXTI_RTC_WAKEUP = 17, 19, 21, 
 
 
 def connect(blocks: Mapping[str, Block]) -> None:
-    """Wire PWR's backup protection, RTC's and Ethernet's lines to EXTI, and pins to EXTI as SYSCFG chooses.
+    """Wire PWR's backup protection, RTC's and Ethernet's lines to EXTI, pins to EXTI as SYSCFG chooses, FSMC's banks.
 
     What is absent is left.
     """
@@ -39,6 +42,10 @@ def connect(blocks: Mapping[str, Block]) -> None:
         ethernet.wakeup.connect(_line(exti, EXTI_ETHERNET))
     if isinstance(ethernet, EthV1) and isinstance(rcc, RccF4) and isinstance(syscfg, SyscfgF4):
         ethernet.why_no_clock = _ethernet_clocks(ethernet, rcc, syscfg)
+    for name in ("FSMC", "FMC"):
+        controller, bank = blocks.get(name), blocks.get(f"{name}_BANK1")
+        if isinstance(controller, FsmcV1) and isinstance(bank, ExternalBank) and isinstance(rcc, RccF4):
+            bank.controller, bank.clocked = controller, partial(rcc.gate_open, f"RCC.AHB3ENR.{name}EN")
     if isinstance(exti, ExtiV1) and isinstance(syscfg, SyscfgF4):
         for number, letter in enumerate(PORTS):
             port = blocks.get(f"GPIO{letter}")

@@ -14,5 +14,7 @@ BOARD = Board(                       # source: UM1057; ST's template for the boa
     phy="DP83848",
     phy_address=1,
     phy_interface="MII",
+    sram_base=0x6400_0000,
+    sram_kib=2048,
     note="benchmark clock 120 MHz: M 25, N 240, P 2, APB1 30 MHz, APB2 60 MHz, 3 wait states",
 )  # fmt: skip

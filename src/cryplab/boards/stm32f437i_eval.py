@@ -14,5 +14,7 @@ BOARD = Board(                       # source: UM1662; wolfSSL's STM32 benchmark
     phy="DP83848",
     phy_address=1,
     phy_interface="MII",
+    sram_base=0x6400_0000,
+    sram_kib=2048,
     note="benchmark clock 160 MHz: M 25, N 320, P 2, APB1 40 MHz, APB2 80 MHz, 5 wait states",
 )  # fmt: skip

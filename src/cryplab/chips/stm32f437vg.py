@@ -6,8 +6,10 @@ from cryplab.blocks.dbgmcu import DbgmcuF4
 from cryplab.blocks.device_id import DeviceIdF4
 from cryplab.blocks.dma_v2 import DmaV2
 from cryplab.blocks.eth_v1 import EthV1
+from cryplab.blocks.external_bank import ExternalBank
 from cryplab.blocks.exti_v1 import ExtiV1
 from cryplab.blocks.flash_f4 import FlashF4
+from cryplab.blocks.fsmc_v1 import FmcV1
 from cryplab.blocks.gpio_v2 import GpioV2
 from cryplab.blocks.hash_v2 import HashV2
 from cryplab.blocks.pwr_f4 import PwrF4
@@ -145,7 +147,8 @@ STM32F437VG = Chip(                  # source: RM0090 memory map, vector table, 
         At("CRYP",           0x5006_0000, CrypV2, irq=79, clock="RCC.AHB2ENR.CRYPEN"),
         At("HASH",           0x5006_0400, HashV2, irq=80, clock="RCC.AHB2ENR.HASHEN"),
         At("RNG",            0x5006_0800, RngV1,  irq=80, clock="RCC.AHB2ENR.RNGEN"),
-        NotModelled("FMC",   0xA000_0000, size=0x1000, clock="RCC.AHB3ENR.FMCEN"),
+        At("FMC_BANK1",      0x6000_0000, ExternalBank),
+        At("FMC",            0xA000_0000, FmcV1, clock="RCC.AHB3ENR.FMCEN"),
         At("DBGMCU",         0xE004_2000, DbgmcuF4, bus="PPB", options={"dev_id": 0x419, "rev_id": 0x2003}),
         NotModelled("OPTIONS2", 0x1FFE_C000, size=0x10),                             # option bytes of bank 2
         NotModelled("SYSTEM", 0x1FFF_0000, size=0x7800),                             # boot loader, not shipped

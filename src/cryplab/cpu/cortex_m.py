@@ -33,7 +33,7 @@ from unicorn.unicorn_py3.unicorn import uclib
 from cryplab.clock import TimeSource
 from cryplab.cpu.alignment import alignment_checks
 from cryplab.cpu.timing import BlockTiming, describe
-from cryplab.errors import FirmwareError, ToolError, UsageError, nearest
+from cryplab.errors import BusError, FirmwareError, ToolError, UsageError, nearest
 from cryplab.served import Bridge, Served
 
 try:
@@ -86,10 +86,6 @@ CAUSES = {
     19: "floating-point instruction while the FPU is off",
     24: "access that is not aligned",
 }
-
-
-class BusError(Exception):
-    """Raised by `on_read`, `on_write` or a bound callable: the access ends in a bus fault."""
 
 
 class Stop(NamedTuple):
