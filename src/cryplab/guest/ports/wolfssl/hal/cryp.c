@@ -1,7 +1,11 @@
-/* CRYP by polling, in the shape of the vendor's later HAL.
+/* CRYP by polling, in the shape of the vendor's HAL of 2020 (driver V1.7.8 to V1.7.10, CubeF4 1.25).
  *
- * One call of a function per block; it counts words in the handle, waits for the result under a time limit, and
- * fetches the result by way of a small array. That shape, not the engine, makes the published figures.
+ * For AES a function is called for each block, for DES the loop has it inside. Words are counted in the handle, in 16
+ * bits that an interrupt handler may count, too; the result is waited for under a time limit, with a look at the tick
+ * first, and comes by way of a small array. GCM looks at the tick after each block once more. Registers, counters and
+ * calls follow each other for a block as there. That shape, not the engine, makes the published figures.
+ *
+ * One thing is other: the vendor's loops go on after a time-out, without end when the clock is off; these end.
  */
 #include "stm32f4xx_hal.h"
 
@@ -10,7 +14,7 @@
 #define AES_WORDS 4
 #define DES_WORDS 2
 #define NO_LIMIT 0xFFFFFFFFu
-#define FIRST_AES CRYP_CR_ALGOMODE_AES_ECB
+#define IN_PAYLOAD 2
 
 uint32_t HAL_GetTick(void)
 {
@@ -22,15 +26,16 @@ HAL_StatusTypeDef HAL_CRYP_Init(CRYP_HandleTypeDef *hcryp)
     if (hcryp == NULL) {
         return HAL_ERROR;
     }
-    if (!hcryp->ready) {
+    if (hcryp->state == STATE_RESET) {
+        hcryp->lock = 0;
         __HAL_RCC_CRYP_CLK_ENABLE();
     }
     CRYP_TypeDef *cryp = hcryp->Instance;
     uint32_t fields = CRYP_CR_DATATYPE | CRYP_CR_KEYSIZE(3u) | CRYP_CR_ALGOMODE;
     cryp->CR = (cryp->CR & ~fields) | hcryp->Init.DataType | hcryp->Init.KeySize | hcryp->Init.Algorithm;
     hcryp->error = 0;
+    hcryp->state = STATE_READY;
     hcryp->phase = 0;
-    hcryp->ready = 1;
     return HAL_OK;
 }
 
@@ -39,7 +44,8 @@ HAL_StatusTypeDef HAL_CRYP_DeInit(CRYP_HandleTypeDef *hcryp)
     hcryp->phase = 0;
     hcryp->given = hcryp->taken = 0;
     hcryp->Instance->CR &= ~CRYP_CR_CRYPEN;
-    hcryp->ready = 0;
+    hcryp->state = STATE_RESET;
+    hcryp->lock = 0;
     return HAL_OK;
 }
 
@@ -98,25 +104,40 @@ static void set_mode(CRYP_TypeDef *cryp, uint32_t mode)
 
 /* ---- waiting ---- */
 
+/* Nothing came in time. All words count as given, so that the loop over the blocks ends. */
+static HAL_StatusTypeDef give_up(CRYP_HandleTypeDef *hcryp)
+{
+    hcryp->Instance->CR &= ~CRYP_CR_CRYPEN;
+    hcryp->error |= 1;
+    hcryp->state = STATE_READY;
+    hcryp->lock = 0;
+    hcryp->given = hcryp->size / 4u;
+    return HAL_ERROR;
+}
+
+static inline __attribute__((always_inline)) int is_over(uint32_t start, uint32_t timeout)
+{
+    return timeout != NO_LIMIT && (HAL_GetTick() - start > timeout || timeout == 0);
+}
+
 /* Poll until the bits of a register are as wanted, or the time is over. */
 static HAL_StatusTypeDef wait(CRYP_HandleTypeDef *hcryp, REG *reg, uint32_t bits, uint32_t wanted, uint32_t timeout)
 {
     uint32_t start = HAL_GetTick();
     while ((*reg & bits) != wanted) {
-        if (timeout != NO_LIMIT && (HAL_GetTick() - start > timeout || timeout == 0)) {
-            hcryp->Instance->CR &= ~CRYP_CR_CRYPEN;
-            hcryp->error |= 1;
-            return HAL_ERROR;
+        if (is_over(start, timeout)) {
+            return give_up(hcryp);
         }
     }
     return HAL_OK;
 }
 
-static __attribute__((noinline)) HAL_StatusTypeDef wait_for_result(const CRYP_HandleTypeDef *hcryp, uint32_t timeout)
+/* Three callers, as the vendor's has several: a function of its own with any compiler. */
+static __attribute__((noinline)) HAL_StatusTypeDef wait_for_result(CRYP_HandleTypeDef *hcryp, uint32_t timeout)
 {
     uint32_t start = HAL_GetTick();
     while ((hcryp->Instance->SR & CRYP_SR_OFNE) == 0) {
-        if (timeout != NO_LIMIT && (HAL_GetTick() - start > timeout || timeout == 0)) {
+        if (is_over(start, timeout)) {
             return HAL_ERROR;
         }
     }
@@ -125,50 +146,73 @@ static __attribute__((noinline)) HAL_StatusTypeDef wait_for_result(const CRYP_Ha
 
 /* ---- blocks ---- */
 
-static void give(CRYP_HandleTypeDef *hcryp)
+static inline __attribute__((always_inline)) void give(CRYP_HandleTypeDef *hcryp)
 {
     hcryp->Instance->DIN = *(hcryp->in + hcryp->given);
     hcryp->given++;
 }
 
-/* One block in, when there is room, and one out, when there is one. */
-static __attribute__((noinline)) void process_block(CRYP_HandleTypeDef *hcryp, uint32_t words, uint32_t timeout)
+/* A block of a constant number of words from the output FIFO, as far as there is room for it. */
+static inline __attribute__((always_inline)) void take(CRYP_HandleTypeDef *hcryp, uint32_t *result, uint32_t words)
 {
-    uint32_t result[AES_WORDS];
-    uint32_t so_far = hcryp->taken;
-    if ((hcryp->Instance->SR & CRYP_SR_IFNF) != 0 && hcryp->given < hcryp->size / 4) {
-        give(hcryp);
-        give(hcryp);
-        if (words == AES_WORDS) {
-            give(hcryp);
-            give(hcryp);
-        }
+    for (uint32_t i = 0; i < words; i++) {
+        result[i] = hcryp->Instance->DOUT;
     }
-    if (wait_for_result(hcryp, timeout) != HAL_OK) {
-        hcryp->Instance->CR &= ~CRYP_CR_CRYPEN;
-        hcryp->error |= 1;
-        return;
-    }
-    if ((hcryp->Instance->SR & CRYP_SR_OFNE) != 0 && so_far < hcryp->size / 4) {
-        for (uint32_t i = 0; i < words; i++) {
-            result[i] = hcryp->Instance->DOUT;
-        }
-        for (uint32_t i = 0; i < words && hcryp->taken < hcryp->size / 4; i++) {
-            *(hcryp->out + hcryp->taken) = result[i];
-            hcryp->taken++;
-        }
+    for (uint32_t i = 0; hcryp->taken < hcryp->size / 4u && i < words; i++) {
+        *(hcryp->out + hcryp->taken) = result[i];
+        hcryp->taken++;
     }
 }
 
-static HAL_StatusTypeDef process(CRYP_HandleTypeDef *hcryp, uint32_t words, uint32_t timeout)
+/* One block in, when there is room, and one out, when there is one. */
+static __attribute__((noinline)) void process_aes_block(CRYP_HandleTypeDef *hcryp, uint32_t timeout)
 {
-    uint32_t so_far = hcryp->taken;
-    while (hcryp->given < hcryp->size / 4 && so_far < hcryp->size / 4) {
-        process_block(hcryp, words, timeout);
+    uint32_t result[AES_WORDS];
+    uint16_t so_far = hcryp->given;
+    if ((hcryp->Instance->SR & CRYP_SR_IFNF) != 0 && so_far < hcryp->size / 4u) {
+        give(hcryp);
+        give(hcryp);
+        give(hcryp);
+        give(hcryp);
+    }
+    if (wait_for_result(hcryp, timeout) != HAL_OK) {
+        give_up(hcryp);
+        return;
+    }
+    so_far = hcryp->taken;
+    if ((hcryp->Instance->SR & CRYP_SR_OFNE) != 0 && so_far < hcryp->size / 4u) {
+        take(hcryp, result, AES_WORDS);
+    }
+}
+
+static HAL_StatusTypeDef process_aes(CRYP_HandleTypeDef *hcryp, uint32_t timeout)
+{
+    uint16_t so_far = hcryp->taken;
+    while (hcryp->given < hcryp->size / 4u && so_far < hcryp->size / 4u) {
+        process_aes_block(hcryp, timeout);
         so_far = hcryp->taken;
-        if (hcryp->error != 0) {
-            return HAL_ERROR;
+    }
+    return hcryp->error != 0 ? HAL_ERROR : HAL_OK;
+}
+
+static HAL_StatusTypeDef process_des(CRYP_HandleTypeDef *hcryp, uint32_t timeout)
+{
+    uint32_t result[DES_WORDS];
+    uint16_t so_far = hcryp->taken;
+    while (hcryp->given < hcryp->size / 4u && so_far < hcryp->size / 4u) {
+        so_far = hcryp->given;
+        if ((hcryp->Instance->SR & CRYP_SR_IFNF) != 0 && so_far < hcryp->size / 4u) {
+            give(hcryp);
+            give(hcryp);
         }
+        if (wait_for_result(hcryp, timeout) != HAL_OK) {
+            return give_up(hcryp);
+        }
+        so_far = hcryp->taken;
+        if ((hcryp->Instance->SR & CRYP_SR_OFNE) != 0 && so_far < hcryp->size / 4u) {
+            take(hcryp, result, DES_WORDS);
+        }
+        so_far = hcryp->taken;
     }
     return HAL_OK;
 }
@@ -193,7 +237,7 @@ static HAL_StatusTypeDef process_rest(CRYP_HandleTypeDef *hcryp, uint32_t timeou
         hcryp->Instance->DIN = block.words[i];
     }
     if (wait_for_result(hcryp, timeout) != HAL_OK) {
-        return HAL_ERROR;
+        return give_up(hcryp);
     }
     for (uint32_t i = 0; i < AES_WORDS; i++) {
         block.words[i] = hcryp->Instance->DOUT;
@@ -214,7 +258,7 @@ static HAL_StatusTypeDef run_des(CRYP_HandleTypeDef *hcryp, uint32_t timeout)
     }
     hcryp->Instance->CR |= CRYP_CR_FFLUSH;
     hcryp->Instance->CR |= CRYP_CR_CRYPEN;
-    HAL_StatusTypeDef status = process(hcryp, DES_WORDS, timeout);
+    HAL_StatusTypeDef status = process_des(hcryp, timeout);
     hcryp->Instance->CR &= ~CRYP_CR_CRYPEN;
     return status;
 }
@@ -235,16 +279,14 @@ static HAL_StatusTypeDef run_aes(CRYP_HandleTypeDef *hcryp, int decrypt, uint32_
             return HAL_ERROR;
         }
         set_mode(cryp, hcryp->Init.Algorithm);
-        cryp->CR |= CRYP_CR_ALGODIR;
     } else {
         set_aes_key(hcryp);
     }
     if (hcryp->Init.Algorithm != CRYP_AES_ECB) {
         set_vector(hcryp, AES_WORDS);
     }
-    cryp->CR |= CRYP_CR_FFLUSH;
     cryp->CR |= CRYP_CR_CRYPEN;
-    HAL_StatusTypeDef status = process(hcryp, AES_WORDS, timeout);
+    HAL_StatusTypeDef status = process_aes(hcryp, timeout);
     cryp->CR &= ~CRYP_CR_CRYPEN;
     return status;
 }
@@ -254,7 +296,8 @@ static HAL_StatusTypeDef run_aes(CRYP_HandleTypeDef *hcryp, int decrypt, uint32_
 static void set_phase(CRYP_TypeDef *cryp, uint32_t phase)
 {
     cryp->CR &= ~CRYP_CR_CRYPEN;
-    cryp->CR = (cryp->CR & ~CRYP_CR_GCM_CCMPH) | phase;
+    cryp->CR &= ~CRYP_CR_GCM_CCMPH;
+    cryp->CR |= phase;
     cryp->CR |= CRYP_CR_CRYPEN;
 }
 
@@ -276,36 +319,42 @@ static HAL_StatusTypeDef run_header(CRYP_HandleTypeDef *hcryp, uint32_t timeout)
     return wait(hcryp, &hcryp->Instance->SR, CRYP_SR_BUSY, 0, timeout);
 }
 
-static HAL_StatusTypeDef run_gcm(CRYP_HandleTypeDef *hcryp, int decrypt, uint32_t timeout)
+/* The whole blocks of the text, under one more time limit for all of them. */
+static HAL_StatusTypeDef process_payload(CRYP_HandleTypeDef *hcryp, uint32_t timeout)
+{
+    uint32_t words = hcryp->size / 16u * AES_WORDS;
+    uint32_t start = HAL_GetTick();
+    uint16_t so_far = hcryp->taken;
+    while (hcryp->given < words && so_far < words) {
+        process_aes_block(hcryp, timeout);
+        so_far = hcryp->taken;
+        if (is_over(start, timeout)) {
+            return give_up(hcryp);
+        }
+    }
+    return hcryp->error != 0 ? HAL_ERROR : HAL_OK;
+}
+
+static HAL_StatusTypeDef run_gcm(CRYP_HandleTypeDef *hcryp, uint32_t timeout)
 {
     CRYP_TypeDef *cryp = hcryp->Instance;
     cryp->CR &= ~CRYP_CR_GCM_CCMPH;
-    cryp->CR |= CRYP_CR_FFLUSH;
     set_aes_key(hcryp);
     set_vector(hcryp, AES_WORDS);
     cryp->CR |= CRYP_CR_CRYPEN;
     if (wait(hcryp, &cryp->CR, CRYP_CR_CRYPEN, 0, timeout) != HAL_OK || run_header(hcryp, timeout) != HAL_OK) {
         return HAL_ERROR;
     }
-    if (decrypt) {
-        cryp->CR |= CRYP_CR_ALGODIR;
-    }
+    hcryp->phase = IN_PAYLOAD;
     set_phase(cryp, CRYP_CR_GCM_CCMPH_PAYLOAD);
-    uint32_t bytes = hcryp->size;
-    hcryp->size = bytes & ~15u;
-    HAL_StatusTypeDef status = process(hcryp, AES_WORDS, timeout);
-    hcryp->size = bytes;
-    if (status == HAL_OK) {
-        status = process_rest(hcryp, timeout);
-    }
-    hcryp->phase = 2;
-    return status;
+    HAL_StatusTypeDef status = process_payload(hcryp, timeout);
+    return status == HAL_OK ? process_rest(hcryp, timeout) : status;
 }
 
 HAL_StatusTypeDef HAL_CRYPEx_AESGCM_GenerateAuthTAG(CRYP_HandleTypeDef *hcryp, uint32_t *tag, uint32_t timeout)
 {
     CRYP_TypeDef *cryp = hcryp->Instance;
-    if (hcryp->phase != 2) {
+    if (hcryp->phase != IN_PAYLOAD) {
         return HAL_ERROR;
     }
     if (wait(hcryp, &cryp->SR, CRYP_SR_BUSY, 0, timeout) != HAL_OK) {
@@ -335,28 +384,38 @@ HAL_StatusTypeDef HAL_CRYPEx_AESGCM_GenerateAuthTAG(CRYP_HandleTypeDef *hcryp, u
 static HAL_StatusTypeDef run(CRYP_HandleTypeDef *hcryp, uint32_t *in, uint16_t bytes, uint32_t *out, int decrypt,
                              uint32_t timeout)
 {
-    if (!hcryp->ready) {
+    if (hcryp->state != STATE_READY) {
         return HAL_ERROR;
     }
-    hcryp->ready = 0;
+    hcryp->state = STATE_BUSY;
+    if (hcryp->lock) {
+        return HAL_BUSY;
+    }
+    hcryp->lock = 1;
+    hcryp->given = hcryp->taken = 0;
     hcryp->in = in;
     hcryp->out = out;
-    hcryp->given = hcryp->taken = 0;
     hcryp->size = hcryp->Init.DataWidthUnit == CRYP_DATAWIDTHUNIT_WORD ? 4u * bytes : bytes;
     CRYP_TypeDef *cryp = hcryp->Instance;
-    cryp->CR = (cryp->CR & ~(CRYP_CR_ALGOMODE | CRYP_CR_ALGODIR)) | hcryp->Init.Algorithm;
+    cryp->CR = (cryp->CR & ~CRYP_CR_ALGODIR) | (decrypt ? CRYP_CR_ALGODIR : 0);
     HAL_StatusTypeDef status;
-    if (hcryp->Init.Algorithm < FIRST_AES) {
-        cryp->CR |= decrypt ? CRYP_CR_ALGODIR : 0;
+    switch (cryp->CR & CRYP_CR_ALGOMODE) {
+    case CRYP_DES_ECB:
+    case CRYP_DES_CBC:
+    case CRYP_TDES_ECB:
+    case CRYP_TDES_CBC:
         status = run_des(hcryp, timeout);
+        break;
 #if defined(CRYP_AES_GCM)
-    } else if (hcryp->Init.Algorithm == CRYP_AES_GCM) {
-        status = run_gcm(hcryp, decrypt, timeout);
+    case CRYP_AES_GCM:
+        status = run_gcm(hcryp, timeout);
+        break;
 #endif
-    } else {
+    default:
         status = run_aes(hcryp, decrypt, timeout);
     }
-    hcryp->ready = 1;
+    hcryp->state = STATE_READY;
+    hcryp->lock = 0;
     return status;
 }
 

@@ -74,11 +74,16 @@ typedef struct {
 #define HASH_AlgoSelection_SHA224 HASH_ALGOSELECTION_SHA224
 #define HASH_AlgoSelection_SHA256 HASH_ALGOSELECTION_SHA256
 
+/* Of a handle of RNG or CRYP. */
+enum { STATE_RESET, STATE_READY, STATE_BUSY };
+
 /* ---- RNG ---- */
 
 typedef struct {
     RNG_TypeDef *Instance;
-    uint32_t started;
+    uint8_t lock;
+    volatile uint8_t state;
+    uint32_t number; /* the last one */
 } RNG_HandleTypeDef;
 
 HAL_StatusTypeDef HAL_RNG_Init(RNG_HandleTypeDef *hrng);
@@ -99,11 +104,13 @@ typedef struct {
 typedef struct {
     CRYP_TypeDef *Instance;
     CRYP_ConfigTypeDef Init;
-    uint32_t *in, *out;          /* words not yet given, room not yet filled */
-    volatile uint32_t given, taken; /* words so far; an interrupt handler counts in the vendor's */
-    volatile uint32_t size;      /* bytes */
-    volatile uint32_t ready, phase;
-    uint32_t error;
+    uint32_t *in, *out;             /* the text, the room for the result */
+    volatile uint16_t given, taken; /* words so far; an interrupt handler counts in the vendor's */
+    uint16_t size;                  /* bytes */
+    uint32_t phase;
+    uint8_t lock;
+    volatile uint8_t state;
+    volatile uint32_t error;
 } CRYP_HandleTypeDef;
 
 #define CRYP_DATATYPE_8B (2u << 6)
