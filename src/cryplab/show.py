@@ -328,10 +328,10 @@ def registers(chip: Chip, path: str) -> Page:
         fields: Any = rows[-1]["fields"]
         fields.append({"name": field.name, "hi": field.hi, "lo": field.lo, "access": field.access,
                        "text": field.text, "values": field.values, "modelled": field.modelled})  # fmt: skip
-    if not rows:
+    if not rows and reg_name:
         names = [place.name for place in block.places.values()]
         raise BoardError(
-            f"{name} has no register '{reg_name}'{nearest(reg_name, names) or '.'} It has {', '.join(names)}"
+            f"{name} has no register '{reg_name}'{nearest(reg_name, names) or '.'} It has {', '.join(names) or 'none'}"
         )
     return Page({"block": name, "version": block.__name__, "registers": rows}, lines)
 

@@ -8,7 +8,7 @@ import pytest
 from tests.firmware_builds import FOLDER, needs_gcc
 from tests.firmware_builds import build as build_alone
 
-from cryplab import board
+from cryplab import board, show
 from cryplab.blocks.external_bank import ExternalBank
 from cryplab.blocks.fsmc_v1 import FmcV1, FsmcV1
 from cryplab.bus import Bus
@@ -109,6 +109,14 @@ def test_a_bus_master_reaches_it_too() -> None:
         bus.master_read(0x6400_0000, 4, "DMA2")
     with pytest.raises(Unreachable):
         bus.master_write(0x6400_0000, 0, 4, "DMA2")
+
+
+def test_regs_of_a_space_without_registers() -> None:
+    page = show.registers(board.find("nucleo-f439zi").chip, "FMC_BANK1")
+    assert page.to_json() == {"block": "FMC_BANK1", "version": "ExternalBank", "registers": []}
+    with pytest.raises(BoardError) as error:
+        show.registers(board.find("nucleo-f439zi").chip, "FMC_BANK1.CR")
+    assert str(error.value) == "FMC_BANK1 has no register 'CR'. It has none"
 
 
 @needs_gcc
