@@ -12,13 +12,16 @@ from hypothesis import strategies as st
 
 from cryplab.blocks.cryp_v1 import CrypV1
 from cryplab.blocks.cryp_v2 import CrypV2
+from cryplab.blocks.gpio_v2 import GpioV2
 from cryplab.blocks.hash_v1 import HashV1
 from cryplab.blocks.hash_v2 import HashV2
 from cryplab.blocks.rng_v1 import RngV1
+from cryplab.blocks.tim_v1 import TimBasicV1, TimV1, TimV1Bits16
 from cryplab.blocks.usart_v1 import UsartV1
 from cryplab.bus import Bus
 from cryplab.clock import Clock
 from cryplab.cpu.cortex_m import CortexM
+from cryplab.cpu.systick import SysTick
 from cryplab.registers import Block
 from cryplab.reports import Location, Reports
 from cryplab.served import Bridge, Fifo, Status
@@ -109,7 +112,8 @@ class Bench:
         seen += [core.cycles, core.read_memory(READS, 0x2000)]
         seen += [[block.peek(offset) for offset in block.places], fifos(block)]
         block.finish()
-        seen += [str(reports.guest_errors), str(reports.operations), block.irq.level]  # type: ignore[attr-defined]
+        seen += [str(reports.guest_errors), str(reports.operations)]
+        seen += [getattr(block, line).level for line in block.lines]
         return [*seen, core.engine.take_trace()]
 
 
@@ -229,6 +233,100 @@ USART_STEPS = mixed(
 @given(USART_STEPS)
 def test_usart(benches: tuple[Bench, Bench], bus: str, steps: list[Step]) -> None:
     same(benches, UsartV1, [("write", 8, 0x10), ("write", 0x0C, 0x200C), *steps], bus)
+
+
+def _drive(pin: int, level: int | None) -> list[Step]:
+    return [("call", lambda port: port.drive(pin, level))]
+
+
+PIN_MODES = st.sampled_from([0, 0x5555_5555, 0x0000_0055, 0x1111_1111, 0xFFFF_FFFF])
+GPIO_STEPS = mixed(
+    reads(0x10), reads(0x10), reads(0x14), st.builds(_drive, st.integers(0, 15), st.sampled_from([0, 1, None])),
+    writes(0x00, PIN_MODES), writes(0x04, WORD), writes(0x0C, WORD), writes(0x14, WORD), writes(0x18, WORD, 3),
+    writes(0x1C, st.sampled_from([0x1_000F, 0xF]), 3), reads(0x1C, 1),
+)  # fmt: skip
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(GPIO_STEPS)
+def test_gpio(benches: tuple[Bench, Bench], steps: list[Step]) -> None:
+    same(benches, GpioV2, steps)
+
+
+def _other_clock(tim: Any) -> None:
+    tim.frequency = (lambda name: 16_000_000) if tim.frequency("TIMCLK1") == 6_000_000 else _slow_timer
+    tim.clock_changed()
+
+
+def _slow_timer(name: str) -> int:
+    return 6_000_000 if name == "TIMCLK1" else 16_000_000
+
+
+SMALL = st.integers(0, 40)
+CCR = range(0x34, 0x44, 4)
+TIM_SET = st.tuples(SMALL, SMALL, st.sampled_from([0, 9]), st.sampled_from([1, 3, 5]), st.sampled_from([0x10, 0x24]))
+TIM_RUN = TIM_SET.map(
+    lambda t: [
+        ("write", 0, 0), ("write", 0x2C, t[0]), *[("write", offset, t[1]) for offset in CCR], ("write", 0x28, t[2]),
+        ("write", 0x14, 1), ("write", 0x10, 0), ("write", 0, t[3]), *[("read", t[4])] * 50,
+    ]
+)  # fmt: skip
+TIM_RESET: list[Step] = [("read", 0x10), ("read", 0x24), ("reset",), ("read", 0x10), ("read", 0x24)]
+TIM_STEPS = mixed(
+    TIM_RUN, TIM_RUN, st.just(TIM_RESET), reads(0x10, 60), reads(0x10, 60), reads(0x24, 20), reads(0x24, 2),
+    reads(0, 1),
+    writes(0, st.sampled_from([1, 1, 1, 0x81, 3, 9, 5, 0])), writes(0x0C, st.sampled_from([0, 1, 0x1F, 2])),
+    writes(0x10, st.sampled_from([0, 0, 0xFFFE, 0xFFFD])), writes(0x14, st.sampled_from([1, 1, 2, 0x1E])),
+    writes(0x24, SMALL), writes(0x28, st.sampled_from([0, 0, 1, 9])), writes(0x2C, SMALL), writes(0x34, SMALL),
+    writes(0x38, SMALL), writes(0x18, st.sampled_from([0, 1])), st.just([("call", _other_clock)]), length=16,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("make", [TimBasicV1, TimV1, TimV1Bits16])
+@pytest.mark.parametrize("bus", ["", "APB2"])
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(TIM_STEPS)
+def test_tim(benches: tuple[Bench, Bench], bus: str, make: type[Block], steps: list[Step]) -> None:
+    same(benches, make, [("write", 0x2C, 25), ("write", 0, 1), *steps], bus)
+
+
+SYSTICK_STEPS = mixed(
+    reads(0, 60), reads(0, 60), reads(8, 2), writes(0, st.sampled_from([5, 5, 7, 7, 1, 3, 4, 0])), writes(4, SMALL),
+    writes(8, WORD), reads(4, 1),
+)  # fmt: skip
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(SYSTICK_STEPS)
+def test_systick(benches: tuple[Bench, Bench], steps: list[Step]) -> None:
+    same(benches, SysTick, [("write", 4, 30), ("write", 8, 0), ("write", 0, 5), *steps])
+
+
+@pytest.mark.parametrize(
+    ("make", "polled", "start"),
+    [
+        (GpioV2, 0x10, []),
+        (GpioV2, 0x14, [("write", 0x14, 5)]),
+        (TimV1, 0x10, [("write", 0, 1)]),
+        (TimV1, 0x24, [("write", 0x28, 9999), ("write", 0x14, 1), ("write", 0, 1)]),
+        (SysTick, 0, [("write", 4, 0xFFFF), ("write", 8, 0), ("write", 0, 5)]),
+    ],
+)
+def test_polling_needs_no_call(benches: tuple[Bench, Bench], make: type[Block], polled: int, start: list[Step]) -> None:
+    def run(bench: Bench) -> int:
+        calls: list[int] = []
+
+        def counted(*args: Any, **kwargs: Any) -> Block:
+            block = make(*args, **kwargs)
+            asked = block.reader(polled)
+            block._readers[polled] = lambda: calls.append(polled) or asked()  # type: ignore[func-returns-value]
+            return block
+
+        bench.run(counted, [*start, *[("read", polled)] * 50])
+        return len(calls)
+
+    assert run(benches[0]) <= 1
+    assert run(benches[1]) == 50
 
 
 # -- the objects alone -----------------------------------------------------------------------------

@@ -140,6 +140,18 @@ def test_compare_interrupt_at_its_cycle() -> None:
     assert seen[2:] == [(20_000, False), (20_160, True)]
 
 
+def test_compare_interrupt_above_an_arr_that_was_lowered_below_the_counter() -> None:
+    tim = started(TimV1Bits16, arr=100)
+    tim.clock.advance(50)
+    tim.write(ARR, 20)
+    tim.write(CCR1, 70)
+    tim.write(DIER, CC1IF)
+    seen = []
+    tim.irq.connect(lambda level: seen.append((tim.clock.now, level)))
+    tim.clock.advance(30)
+    assert seen == [(50, False), (70, True)]
+
+
 def test_compare_flag_without_interrupt_is_seen_when_read() -> None:
     tim = started(arr=99)
     tim.write(CCR1, 30)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from cryplab.clock import NEVER
 from cryplab.registers import Block, Reg, RegArray, r, rw, w
+from cryplab.served import Status
 
 __all__ = ["GpioV2"]
 
@@ -88,7 +90,8 @@ class GpioV2(Block):
     lckr: LCKR
     afr: RegArray[AFR]
 
-    saved = ("_driven", "_outside", "_out", "_pulled", "_told", "_lock_step")
+    loads = {"IDR": "_inputs", "ODR": "_outputs"}
+    saved = ("_driven", "_outside", "_out", "_pulled", "_told", "_lock_step", "_inputs", "_outputs")
 
     def __init__(self, *args: Any, moder: int = 0, ospeedr: int = 0, pupdr: int = 0, **kwargs: Any) -> None:
         self._resets = {"moder": moder, "ospeedr": ospeedr, "pupdr": pupdr}
@@ -98,6 +101,9 @@ class GpioV2(Block):
         "Pins that something outside drives, and to what level."
         self._out = self._pulled = self._told = 0
         "Pins in output mode, pins with a pull-up, outputs whose level was told."
+        self._inputs, self._outputs = Status(), Status()
+        "What the core answers itself: levels and outputs as they are; `_tell` follows every change."
+        self._inputs.until = self._outputs.until = NEVER
         super().__init__(*args, **kwargs)
 
     def on_reset(self) -> None:
@@ -149,6 +155,7 @@ class GpioV2(Block):
         """Tell what has changed."""
         levels = self._read_pins()
         changed, self.idr.IDR = levels ^ self.idr.IDR, levels
+        self._inputs.value, self._outputs.value = levels, self.odr.value
         told = (self._out & ~self._told) | (self._out & changed)
         self._told = self._out
         if changed or told:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from cryplab.clock import Event
+from cryplab.clock import NEVER, Event
 from cryplab.registers import Block, Field, Reg, RegArray, rc_w0, rw, w
+from cryplab.served import Status
 from cryplab.wires import Line
 
 __all__ = ["TimBasicV1", "TimV1", "TimV1Bits16"]
@@ -84,17 +85,20 @@ class TimBasicV1(Block):
     irq: Line
 
     lines = ("irq",)
-    saved = ("_anchor", "_rest", "_count", "_psc", "_arr", "_ratio", "_event")
+    loads = {"SR": "_flags", "CNT": "_counter"}
+    saved = ("_anchor", "_rest", "_count", "_psc", "_arr", "_ratio", "_event", "_flags", "_counter")
 
     def __init__(self, *args: Any, kernel: str = "TIMCLK1", **kwargs: Any) -> None:
         self.kernel = kernel
         self._event: Event | None = None
+        self._flags, self._counter = Status(), Status()
         super().__init__(*args, **kwargs)
 
     def on_reset(self) -> None:
         """Stopped at 0."""
         self.clock.cancel(self._event)
         self._event = None
+        self._flags.until = self._counter.until = 0
         self._anchor = self.clock.now
         "Cycle up to which counting has been worked out."
         self._rest = 0
@@ -125,11 +129,14 @@ class TimBasicV1(Block):
         """Flag and compare value of each channel that compares."""
         return ()
 
+    def _is_counting(self) -> bool:
+        return bool(self.cr1.CEN and self._ratio[0] and self._arr)
+
     def _catch_up(self) -> None:
         """Bring counter and flags up to the present cycle."""
         now = self.clock.now
         passed, self._anchor = now - self._anchor, now
-        if not self.cr1.CEN or not self._ratio[0] or not self._arr:
+        if not self._is_counting():
             return
         per_count, scale = self._ratio
         counts, self._rest = divmod(passed * scale + self._rest, per_count)
@@ -185,21 +192,31 @@ class TimBasicV1(Block):
         """Ask the clock to call back when the next enabled flag rises; drive the interrupt line."""
         self.clock.cancel(self._event)
         self._event = None
+        self._flags.until = self._counter.until = 0
         pending = self.sr.value & self.dier.value & INTERRUPT_BITS
         self.irq.set(bool(pending))
         wanted = self.dier.value & INTERRUPT_BITS & ~self.sr.value
-        if not wanted or not self.cr1.CEN or not self._ratio[0] or not self._arr:
-            return
+        if (cycle := self._when(wanted)) != NEVER:
+            self._event = self.clock.at(cycle, self._due)
+
+    def _when(self, wanted: int) -> int:
+        """The cycle at which the first of the wanted flags of SR rises, counted from `_anchor`, which is now."""
         to_overflow = self._to_overflow()
         counts = [to_overflow] if wanted & self.SR.UIF.bits and not self.cr1.UDIS else []
         for flag, value in self._channels():
             if wanted & flag.bits:
-                counts.append(value - self._count if value > self._count else to_overflow + value)
-                if value > self._arr:
-                    counts[-1] = to_overflow
-        if counts:
-            per_count, scale = self._ratio
-            self._event = self.clock.after(-((self._rest - min(counts) * per_count) // scale), self._due)
+                counts.append(self._counts_to(value, to_overflow))
+        return self._cycle_after(min(counts)) if counts and self._is_counting() else NEVER
+
+    def _cycle_after(self, counts: int) -> int:
+        per_count, scale = self._ratio
+        return self._anchor - (self._rest - counts * per_count) // scale
+
+    def _counts_to(self, value: int, to_overflow: int) -> int:
+        """Counts until the counter matches a compare value; one beyond ARR matches at an overflow."""
+        if self._count < value < self._count + to_overflow:
+            return value - self._count
+        return to_overflow if value > self._arr else to_overflow + value
 
     def _due(self) -> None:
         self._event = None
@@ -209,7 +226,9 @@ class TimBasicV1(Block):
     # -- registers -----------------------------------------------------------------------------
     @CNT.being_read
     def _read_count(self) -> int:
+        """The core answers until the next count."""
         self._catch_up()
+        self._counter.value, self._counter.until = self._count, self._cycle_after(1) if self._is_counting() else NEVER
         return self._count
 
     @CNT.written
@@ -220,7 +239,9 @@ class TimBasicV1(Block):
 
     @SR.being_read
     def _read_status(self) -> None:
+        """The core answers until a flag may rise, or the counter's period may change, which it does with UIF."""
         self._catch_up()
+        self._flags.value, self._flags.until = self.sr.value, self._when(INTERRUPT_BITS)
 
     @CR1.being_written
     @DIER.being_written

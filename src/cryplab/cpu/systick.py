@@ -5,9 +5,12 @@ Source: ARMv7-M Architecture Reference Manual (DDI0403E), B3.3.
 
 from __future__ import annotations
 
-from cryplab.clock import Event
+from typing import Any
+
+from cryplab.clock import NEVER, Event
 from cryplab.cpu.core_block import SYSTICK, CoreBlock
 from cryplab.registers import Reg, r, rw
+from cryplab.served import Status
 
 __all__ = ["SysTick"]
 
@@ -55,12 +58,18 @@ class SysTick(CoreBlock):
     cvr: CVR
     calib: CALIB
 
-    saved = ("_count", "_event", "_flag", "_since")
+    loads = {"CSR": "_control"}
+    saved = ("_control", "_count", "_event", "_flag", "_since")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._control = Status()
+        super().__init__(*args, **kwargs)
 
     def on_reset(self) -> None:
         """Stopped at 0."""
         self.clock.cancel(getattr(self, "_event", None))
         self._event: Event | None = None
+        self._control.until = 0
         self._since, self._count, self._flag = self.clock.now, 0, False
 
     @property
@@ -88,11 +97,14 @@ class SysTick(CoreBlock):
     def _schedule(self) -> None:
         self.clock.cancel(self._event)
         self._event = None
-        if not (self.csr.ENABLE and self.csr.TICKINT):
-            return
+        self._control.until = 0
+        if self.csr.TICKINT and (zero := self._next_zero()) != NEVER:
+            self._event = self.clock.at(zero, self._reached_zero)
+
+    def _next_zero(self) -> int:
+        """The cycle at which the counter, brought up to now, next counts to 0."""
         ticks = self._count or (self.rvr.value + 1 if self.rvr.value else 0)
-        if ticks:
-            self._event = self.clock.at(self._since + ticks * self._divider, self._reached_zero)
+        return self._since + ticks * self._divider if ticks and self.csr.ENABLE else NEVER
 
     def _reached_zero(self) -> None:
         self._event = None
@@ -102,10 +114,11 @@ class SysTick(CoreBlock):
 
     @CSR.being_read
     def read_control(self) -> int:
-        """COUNTFLAG falls when it was read."""
+        """COUNTFLAG falls when it was read. The core answers until it rises again."""
         self._follow()
         word = self.csr.value | self._flag << 16
         self._flag = False
+        self._control.value, self._control.until = self.csr.value, self._next_zero()
         return word
 
     @CSR.being_written
