@@ -91,7 +91,6 @@ F437: Final = Campaign(
                SOFTWARE),
         Reason("ecc*,ecdhe*,ecdsa*,rsa*,dh*", "the assembly of 5.5.4 is not that of 4.4.1 (docs/wolfssl.md)", HARDWARE),
         Reason("chacha,cha-poly,poly1305", "code of another compiler's -Os (docs/wolfssl.md)"),
-        Reason("aes-*-cbc-*", "a loop in the shape of the vendor's HAL, a tenth longer (docs/wolfssl.md)", HARDWARE),
         Reason("aes-*-cbc-*", "code of another compiler's -Os (docs/wolfssl.md)", SOFTWARE),
     ),
 )  # fmt: skip
