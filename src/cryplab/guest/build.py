@@ -147,6 +147,8 @@ def _elf(compiler: Compiler, program: str, build: str, target: Target, units: li
     elif program.startswith("wolfssl"):
         stack = wolfssl_tls.STACK_BYTES if program.endswith(network.PROGRAMS) else wolfssl.STACK_BYTES
         extra.append(f"-Wl,--defsym=STACK_SIZE={stack}")
+    elif program in network.PROGRAMS:
+        extra.append(f"-Wl,--defsym=STACK_SIZE={network.STACK_BYTES}")
     objects = compile_units(compiler, units, folder / "objects", say)
     return link(compiler, f"{program}-{target.board}-{build}", target, objects, folder, *extra)
 

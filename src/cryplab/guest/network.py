@@ -16,6 +16,7 @@ __all__ = [
     "MAIN_STACK_BYTES",
     "MBEDTLS_MODULES",
     "PROGRAMS",
+    "STACK_BYTES",
     "lwip",
     "lwip_sources",
     "need_ethernet",
@@ -34,6 +35,8 @@ KERNEL_FLAG = "-DCRYPLAB_KERNEL"
 "Of everything that is built for tasks under the kernel."
 MAIN_STACK_BYTES = 0x2000
 "Of main() there: the sessions have stacks of their own."
+STACK_BYTES = 0x3000
+"Of the programs in one main loop: a session takes 2.8 KiB. An F2's heap needs the rest."
 
 MBEDTLS_MODULES = (
     "ecdsa", "pem", "pk", "pk_wrap", "pkparse", "ssl_ciphersuites", "ssl_cli", "ssl_msg", "ssl_srv", "ssl_tls", "x509",
