@@ -22,6 +22,7 @@ from cryplab.check.api.hal_handle import (
     State,
     Structs,
     deeds,
+    freed,
     init,
     state_of,
     take_block,
@@ -185,7 +186,7 @@ class Hal:
             chain.own = State("HASH")
             return Plan(clear=(step.context,))
         if step.does == "free":
-            return self._free(step, state, chains)
+            return freed("HASH", step.context, state, chains)
         if step.does == "starts":
             state.running, state.fed, state.pending = "starts", 0, b""
             return Plan()
@@ -198,15 +199,6 @@ class Hal:
             if step.does == "update"
             else self._finish(step, chain, chains, data)
         )
-
-    def _free(self, step: Step, state: State, chains: Mapping[int, Chain]) -> Plan:
-        """The block is de-initialised for everybody."""
-        if not state.ready:
-            return Plan()
-        for chain in chains.values():
-            if isinstance(chain.own, State) and chain.own.block == "HASH":
-                chain.own.ready, chain.own.running = False, ""
-        return Plan((Call("HAL_HASH_DeInit", (Context(step.context),)),))
 
     def _update(self, step: Step, chain: Chain, chains: Mapping[int, Chain], data: bytes) -> Plan:
         """Whole words, or blocks, but never all: the last call must have something to add."""

@@ -20,6 +20,7 @@ from cryplab.check.api.hal_handle import (
     State,
     Structs,
     deeds,
+    freed,
     init,
     state_of,
     take_block,
@@ -142,7 +143,7 @@ class Cryp:
             chain.own = State("CRYP")
             return Plan(clear=(step.context,))
         if step.does == "free":
-            return self._free(step, state, chains)
+            return freed("CRYP", step.context, state, chains)
         if step.does == "setkey":
             chain.key, state.place, state.running, state.rekeyed = step.key, step.place, "", True
             return Plan()
@@ -151,15 +152,6 @@ class Cryp:
         if step.does in ("seal", "unseal"):
             return self._aead(step, chain, state, chains)
         return self._gcm_part(step, chain, state, chains)
-
-    def _free(self, step: Step, state: State, chains: Mapping[int, Chain]) -> Plan:
-        """The block is de-initialised for everybody."""
-        if not state.ready:
-            return Plan()
-        for chain in chains.values():
-            if isinstance(chain.own, State) and chain.own.block == "CRYP":
-                chain.own.ready, chain.own.running = False, ""
-        return Plan((Call("HAL_CRYP_DeInit", (Context(step.context),)),))
 
     def _unfit(self, step: Step, key: Place, length: int, unit: int) -> str:
         """Why the interface takes no such buffers, or an empty string."""

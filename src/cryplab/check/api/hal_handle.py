@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from cryplab.check.api import Argument, Call, Chain, Context, Deed, Inside, Put, Store, Wait
+from cryplab.check.api import Argument, Call, Chain, Context, Deed, Inside, Plan, Put, Store, Wait
 from cryplab.check.script import ALIGNED, Place
 from cryplab.layout import Layout
 from cryplab.machine import Machine
@@ -25,6 +25,7 @@ __all__ = [
     "State",
     "Structs",
     "deeds",
+    "freed",
     "init",
     "state_of",
     "take_block",
@@ -129,6 +130,16 @@ def take_block(block: str, chains: Mapping[int, Chain], own: State | None) -> No
             other.running, other.last = "", False
     if own is not None:
         own.last = True
+
+
+def freed(block: str, context: int, state: State, chains: Mapping[int, Chain]) -> Plan:
+    """HAL_x_DeInit of a handle: the block is de-initialised for everybody."""
+    if not state.ready:
+        return Plan()
+    for chain in chains.values():
+        if isinstance(chain.own, State) and chain.own.block == block:
+            chain.own.ready, chain.own.running = False, ""
+    return Plan((Call(f"HAL_{block}_DeInit", (Context(context),)),))
 
 
 @dataclass(frozen=True, slots=True)
