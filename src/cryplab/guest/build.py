@@ -125,30 +125,30 @@ def build(
         lwip = network.lwip(source, say)
         made_of = wolfssl_tls.parts(root, HERE, program, build, target, math, lwip, tasks)
         units = [*_wolfssl_units(made_of, target, board_folder), *_lwip_units(target, board_folder, lwip, tasks)]
-        return _elf(compiler, f"wolfssl-{program}", f"{build}-{math}{TASKS_SUFFIX * tasks}", target, units, say)
+        stack = network.MAIN_STACK_BYTES if tasks else wolfssl_tls.STACK_BYTES
+        return _elf(compiler, f"wolfssl-{program}", f"{build}-{math}{TASKS_SUFFIX * tasks}", target, units, say, stack)
     if library == "wolfssl":
         math = wolfssl.math_of(target, program, build, math)
         units = _wolfssl_units(wolfssl.parts(root, HERE, program, build, target, math), target, board_folder)
-        return _elf(compiler, f"wolfssl-{program}", f"{build}-{math}", target, units, say)
+        return _elf(compiler, f"wolfssl-{program}", f"{build}-{math}", target, units, say, wolfssl.STACK_BYTES)
     if program in network.PROGRAMS:
         units = _network_units(program, root, build, target, board_folder, network.lwip(source, say), tasks)
-    else:
-        units = [*_library_units(root, build, target), *_our_units(program, root, build, target, board_folder)]
-    return _elf(compiler, program, build + TASKS_SUFFIX * tasks, target, units, say)
+        stack = network.MAIN_STACK_BYTES if tasks else network.STACK_BYTES
+        return _elf(compiler, program, build + TASKS_SUFFIX * tasks, target, units, say, stack)
+    units = [*_library_units(root, build, target), *_our_units(program, root, build, target, board_folder)]
+    return _elf(compiler, program, build, target, units, say)
 
 
-def _elf(compiler: Compiler, program: str, build: str, target: Target, units: list[Unit], say: Progress) -> Path:
+def _elf(
+    compiler: Compiler, program: str, build: str, target: Target, units: list[Unit], say: Progress, stack: int = 0
+) -> Path:
+    """Compile and link; `stack` in bytes, 0: the linker script's."""
     folder = sources.cache_folder() / "guest"
     extra = [f"-Wl,-u,{name}" for name in KEPT.get(program, ())]
     if program in WHOLE:
         extra.append("-Wl,--no-gc-sections")
-    if build.endswith(TASKS_SUFFIX):
-        extra.append(f"-Wl,--defsym=STACK_SIZE={network.MAIN_STACK_BYTES}")
-    elif program.startswith("wolfssl"):
-        stack = wolfssl_tls.STACK_BYTES if program.endswith(network.PROGRAMS) else wolfssl.STACK_BYTES
+    if stack:
         extra.append(f"-Wl,--defsym=STACK_SIZE={stack}")
-    elif program in network.PROGRAMS:
-        extra.append(f"-Wl,--defsym=STACK_SIZE={network.STACK_BYTES}")
     objects = compile_units(compiler, units, folder / "objects", say)
     return link(compiler, f"{program}-{target.board}-{build}", target, objects, folder, *extra)
 
