@@ -287,8 +287,8 @@ def test_the_server_resets() -> None:
         assert complaint.startswith(f"connection to 10.0.2.2:{port}: the host reset the connection")
 
 
-def test_the_guest_resets() -> None:
-    ends: list[object] = []
+def seeing(ends: list[object]) -> Callable[[socket.socket], None]:
+    """What a server does that only waits for the end: a byte, none, or the reset goes into `ends`."""
 
     def see(client: socket.socket) -> None:
         try:
@@ -296,7 +296,12 @@ def test_the_guest_resets() -> None:
         except ConnectionResetError as error:
             ends.append(type(error))
 
-    with server(see) as port, guest(f"localhost:{port}") as stack:
+    return see
+
+
+def test_the_guest_resets() -> None:
+    ends: list[object] = []
+    with server(seeing(ends)) as port, guest(f"localhost:{port}") as stack:
         one = stack.connect(GATEWAY, port)
         stack.until(lambda: one.state == "open")
         one.emit(RST)
@@ -306,14 +311,7 @@ def test_the_guest_resets() -> None:
 
 def test_a_guest_that_starts_anew_has_no_connections() -> None:
     ends: list[object] = []
-
-    def see(client: socket.socket) -> None:
-        try:
-            ends.append(client.recv(1))
-        except ConnectionResetError as error:
-            ends.append(type(error))
-
-    with server(see) as port, guest(f"localhost:{port}") as stack:
+    with server(seeing(ends)) as port, guest(f"localhost:{port}") as stack:
         one = stack.connect(GATEWAY, port)
         stack.until(lambda: one.state == "open")
         stack.dhcp()
