@@ -21,6 +21,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
+from cryplab.errors import ToolError
+from cryplab.guest import sources
+
 OPENSSL = shutil.which("openssl")
 needs_openssl = pytest.mark.skipif(OPENSSL is None, reason="openssl is missing; Debian has it in package openssl")
 NGINX = shutil.which("nginx", path=os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin")))
@@ -52,6 +55,15 @@ NGINX_SERVER = """
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 "What the guests' clocks say; certificates are good for a month around it."
 HELLO = b"Hello world!\n"
+
+
+def need_sources(*libraries: str) -> None:
+    """Skip the test when a library's sources cannot be had."""
+    for library in libraries:
+        try:
+            sources.library(library)
+        except ToolError as missing:
+            pytest.skip(str(missing))
 
 
 @dataclass(frozen=True)

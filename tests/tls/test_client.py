@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 import socket
 import time
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cryplab.errors import ToolError, UsageError
-from cryplab.guest import sources
+from cryplab.errors import UsageError
 from cryplab.net import Impaired, Nat
 from cryplab.tls import SUITES, Suite, TlsResult, tls_bench, tls_client
 from firmware_builds import needs_gcc
-from tls.servers import HELLO, NOW, Identity, make_identity, needs_openssl, openssl_server, plain_server
+from tls.servers import NOW, Identity, need_sources, needs_openssl, plain_server
 
 pytestmark = [pytest.mark.slow, needs_gcc, needs_openssl]
 FATAL_ALERT, BAD_MAC, CERTIFICATE_WRONG, SERVER_CLOSED = -0x7780, -0x7180, -0x2700, -0x7280
@@ -40,30 +38,7 @@ TRANSCRIPT = (
 
 @pytest.fixture(scope="module", autouse=True)
 def _sources() -> None:
-    for library in ("mbedtls", "lwip"):
-        try:
-            sources.library(library)
-        except ToolError as missing:
-            pytest.skip(str(missing))
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("served")
-    (made / "hello.txt").write_bytes(HELLO)
-    return made
-
-
-@pytest.fixture(scope="module")
-def identities(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Identity]:
-    made = tmp_path_factory.mktemp("certificates")
-    return {key: make_identity(made / key, key) for key in ("RSA", "ECDSA")}
-
-
-@pytest.fixture(scope="module")
-def ports(identities: dict[str, Identity], folder: Path) -> Iterator[dict[str, int]]:
-    with openssl_server(identities["RSA"], folder) as with_rsa, openssl_server(identities["ECDSA"], folder) as with_ec:
-        yield {"RSA": with_rsa, "ECDSA": with_ec}
+    need_sources("mbedtls", "lwip")
 
 
 class Session:

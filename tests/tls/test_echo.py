@@ -13,8 +13,7 @@ import pytest
 from cryptography import x509
 
 from cryplab import guest
-from cryplab.errors import ToolError, UsageError
-from cryplab.guest import sources
+from cryplab.errors import UsageError
 from cryplab.machine import Machine
 from cryplab.net import Nat
 from cryplab.tls import echo
@@ -22,7 +21,7 @@ from cryplab.tls.certificates import seeded_identity
 from cryplab.tls.echo import EchoResult, tls_echo
 from cryplab.tls.suites import choose
 from firmware_builds import GCC, needs_gcc
-from tls.servers import NOW, make_identity
+from tls.servers import NOW, make_identity, need_sources
 
 slow = pytest.mark.slow
 SIZE = 64 * 1024
@@ -34,11 +33,7 @@ HEADER = Path(guest.__file__).parent / "programs" / "echo.h"
 
 @pytest.fixture(scope="module")
 def built() -> None:
-    for library in ("mbedtls", "lwip"):
-        try:
-            sources.library(library)
-        except ToolError as missing:
-            pytest.skip(str(missing))
+    need_sources("mbedtls", "lwip")
 
 
 def right(result: EchoResult, size: int) -> EchoResult:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cryplab.errors import ToolError
-from cryplab.guest import sources
 from cryplab.tls import SUITES, Suite, TlsResult, tls_client
 from firmware_builds import needs_gcc
-from tls.servers import HELLO, NOW, Identity, make_identity, needs_nginx, nginx_server
+from tls.servers import NOW, Identity, need_sources, needs_nginx, nginx_server
 
 pytestmark = [pytest.mark.slow, needs_gcc, needs_nginx]
 TRIED = ("ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-CCM", "ECDHE-ECDSA-AES128-SHA256", "ECDHE-RSA-AES256-SHA")
@@ -19,21 +18,15 @@ TRIED = ("ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-CCM", "ECDHE-ECDSA-A
 PAGE_BYTES = 40_000
 
 
-@pytest.fixture(scope="module")
-def identities(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Identity]:
-    for library in ("mbedtls", "lwip"):
-        try:
-            sources.library(library)
-        except ToolError as missing:
-            pytest.skip(str(missing))
-    made = tmp_path_factory.mktemp("certificates")
-    return {key: make_identity(made / key, key) for key in ("RSA", "ECDSA")}
+@pytest.fixture(scope="module", autouse=True)
+def _sources() -> None:
+    need_sources("mbedtls", "lwip")
 
 
 @pytest.fixture(scope="module")
-def ports(identities: dict[str, Identity], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, int]]:
-    folder = tmp_path_factory.mktemp("served")
-    (folder / "hello.txt").write_bytes(HELLO)
+def ports(
+    identities: dict[str, Identity], folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, int]]:
     (folder / "page.txt").write_bytes(b"%-15d\n" % 1234 * (PAGE_BYTES // 16))
     with nginx_server(identities, folder, tmp_path_factory.mktemp("nginx")) as ports:
         yield ports

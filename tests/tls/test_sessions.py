@@ -14,12 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from cryplab.errors import ToolError
-from cryplab.guest import sources
 from cryplab.machine import DEFAULT_DATE, Machine
 from cryplab.tls import tls_client
 from cryplab.tls.server import LoopbackServer, page
 from firmware_builds import needs_gcc
+from tls.servers import need_sources
 
 pytestmark = [pytest.mark.slow, needs_gcc]
 SUITE = "ECDHE-RSA-AES128-GCM-SHA256"
@@ -32,11 +31,7 @@ BOARDS = 4
 
 @pytest.fixture(autouse=True)
 def _sources() -> None:
-    for library in ("mbedtls", "lwip"):
-        try:
-            sources.library(library)
-        except ToolError as missing:
-            pytest.skip(str(missing))
+    need_sources("mbedtls", "lwip")
 
 
 @pytest.fixture

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from cryplab import guest
-from cryplab.errors import ToolError, UsageError
-from cryplab.guest import sources
+from cryplab.errors import UsageError
 from cryplab.machine import Machine, Outcome
 from cryplab.net import Nat
 from cryplab.tls import echo, tls_client
@@ -21,7 +20,7 @@ from cryplab.tls.echo import EchoResult, tls_echo
 from cryplab.tls.server import LoopbackServer, page
 from cryplab.tls.suites import choose
 from firmware_builds import needs_gcc
-from tls.servers import NOW, make_identity
+from tls.servers import NOW, make_identity, need_sources
 
 BOARD, PORT = "nucleo-f439zi", 4433
 SESSIONS, BLOCKS, SIZE = 3, 4, 8192
@@ -31,11 +30,7 @@ BLOCK = bytes(range(256)) * 8
 
 @pytest.fixture(scope="module")
 def built() -> None:
-    for library in ("mbedtls", "lwip", "wolfssl"):
-        try:
-            sources.library(library)
-        except ToolError as missing:
-            pytest.skip(str(missing))
+    need_sources("mbedtls", "lwip", "wolfssl")
 
 
 def switches(text: str) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,10 @@ import pytest
 from cryptography import x509
 
 from cryplab.errors import ToolError
-from cryplab.guest import build, sources
+from cryplab.guest import build
 from cryplab.tls import SUITES, Suite, TlsResult, tls_client, tls_echo
 from firmware_builds import needs_gcc
-from tls.servers import HELLO, NOW, Identity, make_identity, needs_openssl, openssl_server, plain_server
+from tls.servers import NOW, Identity, need_sources, needs_openssl, plain_server
 
 pytestmark = [pytest.mark.slow, needs_gcc]
 BAD_RECORD_MAC = 20
@@ -25,25 +24,7 @@ FATAL_ALERT, NAME_MISMATCH, CA_EXPIRED = -313, -322, -151
 
 @pytest.fixture(scope="module", autouse=True)
 def _sources() -> None:
-    for library in ("wolfssl", "lwip"):
-        try:
-            sources.library(library)
-        except ToolError as missing:
-            pytest.skip(str(missing))
-
-
-@pytest.fixture(scope="module")
-def identities(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Identity]:
-    made = tmp_path_factory.mktemp("certificates")
-    return {key: make_identity(made / key, key) for key in ("RSA", "ECDSA")}
-
-
-@pytest.fixture(scope="module")
-def ports(identities: dict[str, Identity], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, int]]:
-    folder = tmp_path_factory.mktemp("served")
-    (folder / "hello.txt").write_bytes(HELLO)
-    with openssl_server(identities["RSA"], folder) as with_rsa, openssl_server(identities["ECDSA"], folder) as with_ec:
-        yield {"RSA": with_rsa, "ECDSA": with_ec}
+    need_sources("wolfssl", "lwip")
 
 
 class Session:
