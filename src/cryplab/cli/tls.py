@@ -31,6 +31,10 @@ __all__ = ["COMMANDS"]
 
 BOARD = "nucleo-f439zi"
 "The default of all three; cryplab.tls.DEFAULT_BOARD, which is slower to import."
+build_option = click.option("--build", "build_name", type=click.Choice(BUILDS), default="hardware", show_default=True)
+suites_option = click.option(
+    "--suite", "suites", multiple=True, metavar="NAME", help="AES-GCM, or a suite's name; repeatable."
+)
 SIZE_UNITS = {"MiB": 1 << 20, "KiB": 1 << 10, "B": 1, "": 1}
 
 
@@ -48,8 +52,8 @@ def _size(_ctx: click.Context, _param: click.Parameter, value: str) -> int:
 @on_board_or(BOARD)
 @of_library
 @in_time("fast")
-@click.option("--build", "build_name", type=click.Choice(BUILDS), default="hardware", show_default=True)
-@click.option("--suite", "suites", multiple=True, metavar="NAME", help="AES-GCM, or a suite's name; repeatable.")
+@build_option
+@suites_option
 @click.option("--ca", type=click.Path(path_type=Path), metavar="FILE", help="The CA's certificate; without: no check.")
 @click.option("--server-name", default="", metavar="NAME", help="In the certificate, when it is not HOST.")
 @click.option("--expect", default="", metavar="TEXT", help="Text that the answer must contain.")
@@ -163,11 +167,11 @@ def bench(
 @click.option("--peer-board", metavar="B", help="With --net hub: the server's [the same].")
 @of_library
 @in_time("fast")
-@click.option("--build", "build_name", type=click.Choice(BUILDS), default="hardware", show_default=True)
+@build_option
 @click.option(
     "--peer-build", type=click.Choice(BUILDS), help="With --net hub: the server's build.  [default: the same]"
 )
-@click.option("--suite", "suites", multiple=True, metavar="NAME", help="AES-GCM, or a suite's name; repeatable.")
+@suites_option
 @impair_option
 @click.option("--pcap", type=click.Path(path_type=Path), metavar="FILE", help="The client's frames, for Wireshark.")
 @click.option(
